@@ -1,0 +1,69 @@
+//! From a call to blocking work and back.
+//!
+//! Invariant: the work of a call is joined before the call is answered, and no more than [`CALLS_AT_ONCE`] calls of
+//! one set of grants work at one time, whatever became of their futures.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::bounds::{Bounds, CALLS_AT_ONCE};
+use super::fault::cancelled;
+use super::path::Roots;
+use super::{list, read, search, write};
+use crate::json::Value;
+use crate::runtime::{Bindings, Call, CallError};
+
+/// What all calls of one set of grants share.
+pub(super) struct Shared {
+    pub(super) roots: Roots,
+    pub(super) bounds: Bounds,
+    pub(super) turns: Arc<Semaphore>,
+}
+
+/// One tool's blocking half.
+pub(super) type Work = fn(&Shared, &Value, &CancellationToken) -> Result<Value, CallError>;
+
+const TOOLS: [(&str, Work); 4] =
+    [("fs_list", list::list), ("fs_read", read::read), ("fs_search", search::search), ("fs_stat", list::stat)];
+
+pub(super) fn bind(roots: Roots, bounds: Bounds, mut bindings: Bindings) -> Bindings {
+    if roots.is_empty() {
+        return bindings;
+    }
+    let write: Option<(&str, Work)> = roots.any_writable().then_some(("fs_write", write::write));
+    let shared = Arc::new(Shared { roots, bounds, turns: Arc::new(Semaphore::new(CALLS_AT_ONCE)) });
+    for (name, work) in TOOLS.into_iter().chain(write) {
+        let shared = Arc::clone(&shared);
+        bindings = bindings.tool_with_call(name, move |call| run(Arc::clone(&shared), call, work));
+    }
+    bindings
+}
+
+/// Does one call's work on the blocking pool, in its turn.
+pub(super) async fn run(shared: Arc<Shared>, call: Call, work: Work) -> Result<Value, CallError> {
+    let cancel = call.cancel.child_token();
+    // When this future is dropped, the work has to learn of it.
+    let _stop = cancel.clone().drop_guard();
+    let turn = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(cancelled()),
+        turn = Arc::clone(&shared.turns).acquire_owned() => turn,
+    };
+    let arguments = call.arguments;
+    let task = tokio::task::spawn_blocking(move || {
+        let answer = work(&shared, &arguments, &cancel);
+        drop(turn);
+        answer
+    });
+    match task.await {
+        Ok(answer) => answer,
+        // Whoever polls this future contains panics; a task of a runtime that shuts down never ran.
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(_) => Err(cancelled()),
+        },
+    }
+}
