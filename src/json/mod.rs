@@ -68,6 +68,7 @@ pub const FLOAT_BYTES_MAX: usize = 4096;
 ///
 /// A value built by hand may be nested deeper than [`DEPTH_MAX`]; it can be
 /// encoded, copied and dropped safely, and [`check`] refuses it.
+#[expect(clippy::exhaustive_enums, reason = "JSON has these kinds of value and no others")]
 pub enum Value {
     /// `null`.
     Null,

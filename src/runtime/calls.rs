@@ -167,17 +167,37 @@ impl Calls {
         limits: Arc<Limits>,
     ) {
         let ordinal = call.ordinal;
-        if !self.start(ordinal) {
-            return;
+        let member = Arc::clone(&call.member);
+        // The second line of defence against panics: a handler's future may also panic when it is dropped.
+        let attempt = AssertUnwindSafe(self.attempt(call, text, handler, &limits)).catch_unwind();
+        match attempt.await {
+            Ok(Some(answer)) => self.lock().settle(ordinal, answer, &limits),
+            Ok(None) => {}
+            Err(payload) => {
+                discard(payload);
+                self.lock().settle(ordinal, Err(panicked(&member)), &limits);
+            }
+        }
+    }
+
+    /// One call's answer. `None` where it was given up before it started.
+    async fn attempt(
+        &self,
+        call: Call,
+        text: Option<String>,
+        handler: Arc<dyn CallHandler>,
+        limits: &Limits,
+    ) -> Option<Result<String, String>> {
+        if !self.start(call.ordinal) {
+            return None;
         }
         let cancel = call.cancel.clone();
-        let answer = self.answer(call, text, handler, &limits);
-        let answer = tokio::select! {
+        let answer = self.answer(call, text, handler, limits);
+        Some(tokio::select! {
             biased;
             answer = answer => answer,
             () = grace(&cancel, limits.duration(Limit::Grace)) => Err(limits.reached(Limit::Grace)),
-        };
-        self.lock().settle(ordinal, answer, &limits);
+        })
     }
 
     /// The handler's answer as JSON text, or the message of its failure.
@@ -237,11 +257,15 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 async fn contained<F: Future>(member: &str, make: impl FnOnce() -> F) -> Result<F::Output, String> {
     let failed = |payload| {
         discard(payload);
-        format!("internal error: the tool `{member}` panicked")
+        panicked(member)
     };
     let future = catch_unwind(AssertUnwindSafe(make)).map_err(failed)?;
     let mut future = std::pin::pin!(AssertUnwindSafe(future).catch_unwind());
     future.as_mut().await.map_err(failed)
+}
+
+fn panicked(member: &str) -> String {
+    format!("internal error: the tool `{member}` panicked")
 }
 
 /// Drops a panic's payload, whose own drop may panic.

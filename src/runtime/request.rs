@@ -108,8 +108,8 @@ impl Namespace {
         if members.first().is_some_and(|first| first.is_empty()) {
             return Err(Error::misuse(format!("a member of `{global}` has an empty name")));
         }
-        if let Some(pair) = members.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Error::misuse(format!("the member `{}` of `{global}` is named twice", pair[0])));
+        if let Some((twice, _)) = members.iter().zip(members.iter().skip(1)).find(|(one, next)| one == next) {
+            return Err(Error::misuse(format!("the member `{twice}` of `{global}` is named twice")));
         }
         Ok(Self { global: global.to_owned(), members: members.into(), handler, error_class: None })
     }

@@ -308,5 +308,9 @@ impl Drop for Session {
     fn drop(&mut self) {
         // Calls of a run whose future was dropped stop with it.
         self.over.cancel();
+        let running = std::mem::take(self.running.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(running))) {
+            discard(payload);
+        }
     }
 }

@@ -30,6 +30,11 @@ impl Limiter {
         self.refused
     }
 
+    /// What the instance's memories and tables take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     fn grow(&mut self, bytes: usize, possible: bool) -> bool {
         let granted = possible && bytes <= self.bytes_max - self.bytes;
         // Growing past the type's own maximum fails whatever the limit is.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wasmtime::Store;
 
 use super::guest::Guest;
 use super::host::State;
@@ -16,8 +17,12 @@ use super::trap;
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limit;
 use crate::runtime::{
-    BoxFuture, CodeRuntime, Ended, Failure, FailureKind, GuestIdentity, RunOutcome, RunRequest, Session, drive,
+    BoxFuture, CodeRuntime, Ended, Failure, FailureKind, GuestIdentity, RunOutcome, RunRequest, Session, Stop,
+    drive,
 };
+
+/// From this size on, an instance is dropped on the blocking pool: about a millisecond's work.
+const LARGE_INSTANCE_BYTES: usize = 8 << 20;
 
 /// Runs programs in fresh instances of one guest.
 #[derive(Debug)]
@@ -42,9 +47,9 @@ impl WasmRuntime {
         request.check()?;
         let place = self.place(&request.cancel).await?;
         let session = Arc::new(Session::new(&request));
-        let Some(place) = place else {
-            let stop = Failure::new(FailureKind::Abort, "the run was cancelled while it waited for a place");
-            return Ok(session.close(Some(stop), None, Duration::ZERO).await);
+        let place = match place {
+            Ok(place) => place,
+            Err(stop) => return Ok(session.close(Some(stop), None, Duration::ZERO).await),
         };
         let ticking = self.guest.engine().ticker().tick();
         let mut store = self.guest.store(State::of_run(&request, Arc::clone(&session))?);
@@ -56,23 +61,35 @@ impl WasmRuntime {
             Ended::Stopped(stop) => Some(stop),
         };
         let refused = store.data().limiter.refused().then_some(Limit::Memory);
-        drop((store, ticking, place));
+        dispose(store).await;
+        drop((ticking, place));
         session.settle().await;
         Ok(session.close(stop, refused, compute).await)
     }
 
-    /// Waits for a place in the pool, charged to no budget. `None` where the run was cancelled meanwhile.
-    async fn place(&self, cancel: &CancellationToken) -> Result<Option<OwnedSemaphorePermit>, Error> {
+    /// Waits for a place in the pool, charged to no budget.
+    async fn place(&self, cancel: &CancellationToken) -> Result<Result<OwnedSemaphorePermit, Stop>, Error> {
         let places = Arc::clone(self.guest.engine().places());
+        let abort = |message| Ok(Err(Failure::new(FailureKind::Abort, message)));
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Ok(None),
-            () = self.shutdown.cancelled() => Ok(None),
-            place = places.acquire_owned() => place
-                .map(Some)
-                .map_err(|error| Error::with_source(ErrorKind::Host, "the pool is closed", error)),
+            () = cancel.cancelled() => abort("the caller cancelled the run before it had a place in the pool"),
+            () = self.shutdown.cancelled() => abort("the runtime was shut down"),
+            place = places.acquire_owned() => match place {
+                Ok(place) => Ok(Ok(place)),
+                Err(error) => Err(Error::with_source(ErrorKind::Host, "the pool is closed", error)),
+            },
         }
     }
+}
+
+/// Drops an instance. Giving back a large memory takes milliseconds, which the blocking pool can spare.
+async fn dispose(store: Store<State>) {
+    if store.data().limiter.bytes() < LARGE_INSTANCE_BYTES {
+        return drop(store);
+    }
+    // A task that only drops does not fail; if it is cancelled by the runtime's end, the store is gone all the same.
+    tokio::task::spawn_blocking(move || drop(store)).await.ok();
 }
 
 impl CodeRuntime for WasmRuntime {

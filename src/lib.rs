@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # The life of one run
+//!
+//! 1. An [`Engine`](wasm::Engine) is made once per process: compiler, instance pool, clock.
+//! 2. A [`Guest`](wasm::Guest) is loaded once: compiled or found in the cache, checked against the boundary, asked who it
+//!    is. This is the slow step: about a second without a cache, milliseconds with one.
+//! 3. A [`RunRequest`](runtime::RunRequest) brings a program, the [`Namespace`](runtime::Namespace)s it may call, its
+//!    [`Limits`](limits::Limits), a cancellation token and a log sink.
+//! 4. [`CodeRuntime::run`](runtime::CodeRuntime::run) instantiates the guest afresh, lends it the execution, and lets it run
+//!    until it ends or a limit ends it. This is the fast step.
+//! 5. The [`RunOutcome`](runtime::RunOutcome) says how it ended, whatever happened: result or failure, logs, calls, times.
+//!
+//! # Where to look
+//!
+//! [`runtime`] is the seam and knows no engine. [`wasm`] is the sealed runtime behind it. [`tools`] holds tools that come
+//! with the crate. [`json`] is the value that crosses, [`limits`] the table of everything a program can run into.
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
+mod clock;
+mod error;
+pub mod json;
+pub mod limits;
+pub mod runtime;
+#[cfg(feature = "fs")]
+pub mod tools;
+#[cfg(feature = "wasm")]
+pub mod wasm;
+
+pub use error::{Error, ErrorKind};
