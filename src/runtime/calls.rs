@@ -89,8 +89,10 @@ struct Pending {
     cancel: CancellationToken,
     charge: usize,
     started: Option<Instant>,
-    /// The program gave it up and has been told so; only its future is awaited.
+    /// The program gave it up; only its future is awaited.
     given_up: bool,
+    /// The program has not received yet that it gave it up.
+    unreceived: bool,
 }
 
 /// The tables. Shared between the guest's side, which submits and receives, and the calls themselves.
@@ -99,6 +101,8 @@ pub(super) struct Table {
     pending: HashMap<u64, Pending>,
     /// How many of `pending` are given up.
     given_up: usize,
+    /// How many of `pending` are in `settled` too.
+    unreceived: usize,
     settled: VecDeque<(u64, Settlement)>,
     records: Vec<CallRecord>,
     account: Account,
@@ -131,16 +135,20 @@ impl Account {
 
 /// A shared table.
 #[derive(Clone, Default)]
-pub(super) struct Calls(Arc<Mutex<Table>>);
+pub(super) struct Calls {
+    table: Arc<Mutex<Table>>,
+    /// Held while large arguments are decoded. What they become is charged only then, so no two may take the same room.
+    decoding: Arc<tokio::sync::Mutex<()>>,
+}
 
 impl Calls {
     pub(super) fn new(limits: &Limits) -> Self {
         let account = Account { used: 0, max: limits.size(Limit::HostMemory) };
-        Self(Arc::new(Mutex::new(Table { account, ..Table::default() })))
+        Self { table: Arc::new(Mutex::new(Table { account, ..Table::default() })), decoding: Arc::default() }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Marks a call as started. `false` where it was given up before that.
@@ -209,6 +217,7 @@ impl Calls {
         limits: &Limits,
     ) -> Result<String, String> {
         if let Some(text) = text {
+            let _turn = self.decoding.lock().await;
             let room = self.lock().account.room();
             let (arguments, cost) = blocking(move || json::decode_bounded(&text, room))
                 .await?
@@ -278,9 +287,12 @@ pub(super) fn discard(payload: Box<dyn std::any::Any + Send>) {
 
 impl Table {
     /// Notes a new call. The caller has checked its name and arguments.
+    ///
+    /// `name_cost` is what the name holds for the rest of the run, `cost` what the arguments hold until the call is over.
     pub(super) fn submit(
         &mut self,
         name: Arc<str>,
+        name_cost: usize,
         cost: usize,
         cancel: CancellationToken,
         limits: &Limits,
@@ -289,10 +301,11 @@ impl Table {
             return Err(Limit::OutstandingCalls);
         }
         let charge = CALL_BYTES + cost;
-        self.account.charge(charge + RECORD_BYTES)?;
+        self.account.charge(charge + RECORD_BYTES + name_cost)?;
         let ordinal = self.records.len() as u64 + 1;
         self.records.push(CallRecord { ordinal, name, state: CallState::NotStarted, elapsed: Duration::ZERO });
-        self.pending.insert(ordinal, Pending { cancel, charge, started: None, given_up: false });
+        self.pending
+            .insert(ordinal, Pending { cancel, charge, started: None, given_up: false, unreceived: false });
         Ok(ordinal)
     }
 
@@ -306,7 +319,7 @@ impl Table {
     }
 
     fn outstanding(&self) -> usize {
-        self.pending.len() + self.settled.len()
+        self.pending.len() + self.settled.len() - self.unreceived
     }
 
     /// Whether any call has not settled.
@@ -354,6 +367,7 @@ impl Table {
         let pending = self.pending.remove(&ordinal)?;
         self.account.release(pending.charge);
         self.given_up -= usize::from(pending.given_up);
+        self.unreceived -= usize::from(pending.unreceived);
         Some(pending)
     }
 
@@ -371,9 +385,11 @@ impl Table {
         if std::mem::replace(&mut pending.given_up, true) {
             return;
         }
+        pending.unreceived = true;
         pending.cancel.cancel();
         let started = pending.started;
         self.given_up += 1;
+        self.unreceived += 1;
         let state = if started.is_some() { CallState::Cancelled } else { CallState::NotStarted };
         self.record(ordinal, state, started);
         self.settled.push_back((ordinal, Settlement::Cancelled));
@@ -383,6 +399,9 @@ impl Table {
     pub(super) fn receive(&mut self) -> Option<(u64, Settlement)> {
         let (ordinal, settlement) = self.settled.pop_front()?;
         self.account.release(settlement.text_len());
+        if let Some(pending) = self.pending.get_mut(&ordinal) {
+            self.unreceived -= usize::from(std::mem::replace(&mut pending.unreceived, false));
+        }
         Some((ordinal, settlement))
     }
 

@@ -142,7 +142,7 @@ impl Session {
         let ordinal = self
             .calls
             .lock()
-            .submit(Arc::clone(&member), name_cost + cost, cancel.clone(), &self.limits)
+            .submit(Arc::clone(&member), name_cost, cost, cancel.clone(), &self.limits)
             .map_err(|limit| self.limits.reached(limit))?;
         let call = Call { ordinal, member, arguments: value, cancel };
         let execute = self.calls.clone().execute(call, text, Arc::clone(&bound.handler), Arc::clone(&self.limits));

@@ -15,7 +15,6 @@ use rustix::fs::{CWD, Mode, OFlags, openat, renameat, unlinkat};
 use sha2::{Digest as _, Sha256};
 use wasmtime::component::Component;
 
-use super::guest::sha256;
 use crate::error::{Error, ErrorKind};
 
 /// Bytes of a SHA-256.
@@ -95,13 +94,13 @@ impl Cache {
         let mut bytes = Vec::with_capacity(usize::try_from(size).ok()?);
         (&entry).take(ENTRY_BYTES_MAX).read_to_end(&mut bytes).ok()?;
         let (digest, content) = bytes.split_first_chunk::<DIGEST_BYTES>()?;
-        if sha256(content) != *digest {
+        let (component, image) = content.split_first_chunk::<DIGEST_BYTES>()?;
+        if seal(key, component, image) != *digest {
             return None;
         }
-        let (component, image) = content.split_first_chunk::<DIGEST_BYTES>()?;
         // SAFETY: `image` was written by `store` from `Component::serialize`: the file is in a directory and has a mode
         // that only this user can write, both checked through the open descriptor, and its digest matches, so it is
-        // whole. wasmtime itself refuses an image of another version or of other settings.
+        // whole and of this guest. wasmtime itself refuses an image of another version or of other settings.
         #[expect(unsafe_code, reason = "native code is loaded here and nowhere else; see SAFETY")]
         let loaded = unsafe { Component::deserialize(engine, image) };
         Some((loaded.ok()?, *component))
@@ -119,7 +118,7 @@ impl Cache {
         let name = entry_name(engine, key);
         // The name is this process's own, so that two processes never write into one file.
         let draft = format!("{name}.{}", rustix::process::getpid().as_raw_nonzero());
-        if self.write(&draft, component_digest, &image).is_ok()
+        if self.write(&draft, key, component_digest, &image).is_ok()
             && renameat(&self.directory, &draft, &self.directory, &name).is_ok()
         {
             return;
@@ -128,16 +127,28 @@ impl Cache {
         unlinkat(&self.directory, &draft, rustix::fs::AtFlags::empty()).ok();
     }
 
-    fn write(&self, name: &str, component_digest: &[u8], image: &[u8]) -> std::io::Result<()> {
+    fn write(
+        &self,
+        name: &str,
+        key: &[u8; DIGEST_BYTES],
+        component_digest: &[u8; DIGEST_BYTES],
+        image: &[u8],
+    ) -> std::io::Result<()> {
         let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::WRONLY;
         let mut file = File::from(openat(&self.directory, name, flags, Mode::from_raw_mode(0o600))?);
-        let mut digest = Sha256::new();
-        digest.update(component_digest);
-        digest.update(image);
-        file.write_all(&digest.finalize())?;
+        file.write_all(&seal(key, component_digest, image))?;
         file.write_all(component_digest)?;
         file.write_all(image)
     }
+}
+
+/// The digest that stands at the start of an entry. It covers the entry's key, so that no entry passes for another.
+fn seal(key: &[u8; DIGEST_BYTES], component_digest: &[u8; DIGEST_BYTES], image: &[u8]) -> [u8; DIGEST_BYTES] {
+    let mut digest = Sha256::new();
+    digest.update(key);
+    digest.update(component_digest);
+    digest.update(image);
+    digest.finalize().into()
 }
 
 /// Whether an open file or directory belongs to this user and nobody else can write it.

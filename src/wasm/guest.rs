@@ -15,8 +15,8 @@ use wasmtime::{Store, UpdateDeadline};
 use super::cache::DIGEST_BYTES;
 use super::engine::Engine;
 use super::host::{self, Announcement, Execution, NamespaceRecord, State};
-use super::inspect::Surface;
-use super::trap;
+use super::inspect::{Surface, shown};
+use super::{structure, trap};
 use crate::error::{Error, ErrorKind};
 use crate::runtime::{GuestIdentity, Session};
 
@@ -34,6 +34,9 @@ const ANNOUNCEMENT_BYTES_MAX: usize = 256;
 
 /// What a guest's announcement may hold on the host while it is read: its four texts and their framing.
 const ANNOUNCEMENT_FUEL: usize = 4096;
+
+/// The most characters of the engine's words that go into a refusal.
+const ERROR_CHARACTERS_MAX: usize = 1000;
 
 /// Starts every file that zstd wrote.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -71,7 +74,7 @@ impl Guest {
             .map_err(|error| Error::with_source(ErrorKind::Host, "cannot link the host interface", error))?;
         let pre = linker
             .instantiate_pre(&component)
-            .map_err(|error| refused(format!("the component does not fit the boundary: {error:#}")))?;
+            .map_err(|error| refused(format!("the component does not fit the boundary: {}", chain(&error))))?;
         let export = |name: &str| {
             component
                 .get_export_index(None, name)
@@ -206,8 +209,9 @@ pub(super) async fn compile(engine: &Engine, bytes: Arc<[u8]>) -> Result<(Compon
         if !bytes.starts_with(COMPONENT_HEADER) {
             return Err(refused("the file is not a WebAssembly component"));
         }
+        structure::check(&bytes)?;
         let component = Component::from_binary(engine.wasmtime(), &bytes)
-            .map_err(|error| refused(format!("the component does not compile: {error:#}")))?;
+            .map_err(|error| refused(format!("the component does not compile: {}", chain(&error))))?;
         let digest = sha256(&bytes);
         if let Some(cache) = engine.cache() {
             cache.store(engine.wasmtime(), &key, &digest, &component);
@@ -230,6 +234,11 @@ fn decompress(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     let mut plain = Vec::new();
     decoder.take(COMPONENT_BYTES_MAX as u64 + 1).read_to_end(&mut plain).map_err(damaged)?;
     if plain.len() > COMPONENT_BYTES_MAX { Err(too_large()) } else { Ok(plain) }
+}
+
+/// What the engine says, cause by cause. It can quote names of the component.
+fn chain(error: &wasmtime::Error) -> String {
+    shown(&format!("{error:#}"), ERROR_CHARACTERS_MAX)
 }
 
 pub(super) fn sha256(bytes: &[u8]) -> [u8; DIGEST_BYTES] {

@@ -35,6 +35,9 @@ const EXPORTS: &[(&str, &str)] = &[
     ("run", "runs one program; called once per instance"),
 ];
 
+/// The most characters of a name that are shown. A component's names may have 100,000 bytes.
+const NAME_CHARACTERS_MAX: usize = 200;
+
 /// What an import or export means for the boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -55,7 +58,8 @@ pub enum Authority {
 pub struct Item {
     /// Whether the component imports it.
     pub import: bool,
-    /// Its name; of an interface's item, `interface#item`.
+    /// Its name; of an interface's item, `interface#item`. What a terminal would act on is escaped, and a name over 200
+    /// characters is cut.
     pub name: String,
     /// What it means.
     pub authority: Authority,
@@ -115,22 +119,31 @@ impl Surface {
                     let before = items.len();
                     for (member, item) in instance.exports(engine) {
                         let is_type = matches!(item.ty, ComponentItem::Type(_) | ComponentItem::Resource(_));
+                        let authority = imported(name, member, is_type);
                         items.push(Item {
                             import: true,
-                            name: format!("{name}#{member}"),
-                            authority: imported(name, member, is_type),
+                            name: shown(&format!("{name}#{member}"), NAME_CHARACTERS_MAX),
+                            authority,
                         });
                     }
                     if items.len() == before {
                         let authority = if offered(name) { Authority::Nothing } else { Authority::Outside };
-                        items.push(Item { import: true, name: name.to_owned(), authority });
+                        items.push(Item { import: true, name: shown(name, NAME_CHARACTERS_MAX), authority });
                     }
                 }
                 // A resource at this level is another name for one of an interface, or the linker has none to give.
                 ComponentItem::Type(_) | ComponentItem::Resource(_) => {
-                    items.push(Item { import: true, name: name.to_owned(), authority: Authority::Nothing });
+                    items.push(Item {
+                        import: true,
+                        name: shown(name, NAME_CHARACTERS_MAX),
+                        authority: Authority::Nothing,
+                    });
                 }
-                _ => items.push(Item { import: true, name: name.to_owned(), authority: Authority::Outside }),
+                _ => items.push(Item {
+                    import: true,
+                    name: shown(name, NAME_CHARACTERS_MAX),
+                    authority: Authority::Outside,
+                }),
             }
         }
         for (name, export) in ty.exports(engine) {
@@ -140,7 +153,7 @@ impl Surface {
                 (_, ComponentItem::Type(_)) => Authority::Nothing,
                 _ => Authority::Unused,
             };
-            items.push(Item { import: false, name: name.to_owned(), authority });
+            items.push(Item { import: false, name: shown(name, NAME_CHARACTERS_MAX), authority });
         }
         Self { items }
     }
@@ -160,6 +173,22 @@ impl Surface {
             outside.join(", ")
         )))
     }
+}
+
+/// A text as it may be shown to people: it comes from the component or quotes it, and there it can be anything.
+pub(super) fn shown(text: &str, characters_max: usize) -> String {
+    let mut shown = String::new();
+    for (place, character) in text.chars().enumerate() {
+        if place == characters_max {
+            shown.push('…');
+            break;
+        }
+        match character {
+            '"' | '\'' => shown.push(character),
+            _ => shown.extend(character.escape_debug()),
+        }
+    }
+    shown
 }
 
 fn offered(interface: &str) -> bool {

@@ -18,6 +18,7 @@ mod host;
 mod inspect;
 mod limiter;
 mod run;
+mod structure;
 mod ticker;
 mod trap;
 
