@@ -1,0 +1,3 @@
+;; component: types world libc main instance …
+;; Does not export `announce`.
+  (export "run" (func $run))

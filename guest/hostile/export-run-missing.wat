@@ -1,0 +1,3 @@
+;; component: types world libc main instance …
+;; Does not export `run`.
+  (export "announce" (func $announce))

@@ -1,0 +1,3 @@
+;; component: types world libc main instance exports …
+;; Imports a resource that is not the execution.
+  (import "file" (type (sub resource)))

@@ -1,0 +1,36 @@
+;; component: types world libc …
+;; Has three more memories, of which each grows to what alone would be allowed, and traps when one is refused.
+  (core module $hoard
+    (memory 1)
+    (func (export "take") (result i32) (memory.grow (i32.const 9))))
+  (core instance $first (instantiate $hoard))
+  (core instance $second (instantiate $hoard))
+  (core instance $third (instantiate $hoard))
+  (core module $main-module
+    (import "libc" "memory" (memory 2))
+    (import "first" "take" (func $first (result i32)))
+    (import "second" "take" (func $second (result i32)))
+    (import "third" "take" (func $third (result i32)))
+    (import "host" "complete" (func $complete (param i32 i32 i32 i32)))
+    (import "host" "drop" (func $drop (param i32)))
+    (data (i32.const 0) "1")
+    (data (i32.const 57344) "watnone10.1")
+    (data (i32.const 57360)
+      "\00\e0\00\00\03\00\00\00" "\03\e0\00\00\04\00\00\00" "\07\e0\00\00\01\00\00\00" "\08\e0\00\00\03\00\00\00")
+    (func (export "announce") (result i32) (i32.const 57360))
+    (func (export "run") (param $self i32) (param i32 i32 i32 i32)
+      (if (i32.eq (call $first) (i32.const -1)) (then unreachable))
+      (if (i32.eq (call $second) (i32.const -1)) (then unreachable))
+      (if (i32.eq (call $third) (i32.const -1)) (then unreachable))
+      (call $complete (local.get $self) (i32.const 1) (i32.const 0) (i32.const 1))
+      (call $drop (local.get $self))))
+  (core instance $main (instantiate $main-module
+    (with "libc" (instance $libc)) (with "first" (instance $first))
+    (with "second" (instance $second)) (with "third" (instance $third))
+    (with "host" (instance (export "complete" (func $complete)) (export "drop" (func $drop))))))
+  (func $announce (result $announcement) (canon lift (core func $main "announce") (memory $memory)))
+  (func $run
+    (param "execution" (borrow $execution)) (param "program" string) (param "namespaces" (list $namespace))
+    (canon lift (core func $main "run") (memory $memory) (realloc $realloc)))
+  (export "announce" (func $announce))
+  (export "run" (func $run))

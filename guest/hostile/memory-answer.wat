@@ -1,0 +1,8 @@
+;; parts: imports memory announce end call
+;; Calls the member that is named like the program, and has no room for the answer.
+  (data (i32.const 0) "null")
+  (func (export "run") (param $self i32) (param $program i32) (param $program-len i32)
+    (param $namespaces i32) (param $namespaces-len i32)
+    (drop (call $start (local.get $self) (i32.const 0) (local.get $program) (local.get $program-len) (i32.const 0) (i32.const 4)))
+    (drop (call $await (local.get $self)))
+    (call $one (local.get $self)))

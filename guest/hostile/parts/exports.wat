@@ -1,0 +1,3 @@
+  ;; What the world exports.
+  (export "announce" (func $announce))
+  (export "run" (func $run))
