@@ -47,7 +47,7 @@ pub enum Limit {
     Wall,
     /// How long a cancelled call may take to settle before it is dropped.
     Grace,
-    /// Guest memory: all linear memories of the instance together.
+    /// Guest memory: all memories and tables of the instance together.
     Memory,
     /// Host memory that a run's calls, results, names and logs may hold at one time.
     HostMemory,

@@ -178,7 +178,7 @@ impl Loaded {
         ] {
             if text.is_empty() || text.len() > ANNOUNCEMENT_BYTES_MAX {
                 return Err(refused(format!(
-                    "the guest announces a {what} of {} bytes; it must have 1 to {ANNOUNCEMENT_BYTES_MAX}",
+                    "the {what} that the guest announces has {} bytes; it must have 1 to {ANNOUNCEMENT_BYTES_MAX}",
                     text.len()
                 )));
             }

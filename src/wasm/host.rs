@@ -1,7 +1,8 @@
 //! The host's side of `wit/host.wit`: one function per method, each a thin adapter over [`Session`].
 //!
-//! Invariant: strings are read in the guest's memory and handed to the session as borrowed text, which decides before
-//! anything is copied. No list is ever lifted, and no host function recurses, so none can exhaust the native stack.
+//! Invariant: UTF-8 strings are read in the guest's memory and handed to the session as borrowed text, which decides before
+//! anything is copied; a string in another encoding is copied for as long as that takes, at most three bytes for two of the
+//! guest's memory. No list is ever lifted, and no host function recurses, so none can exhaust the native stack.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -67,9 +67,9 @@ pub(super) fn announcements() -> Vec<Case> {
             "the guest speaks version \"9.9\" of the contract and this host speaks \"0.1\"; build the guest against \
              this host's wit/, or use the Hotcell version it was built for",
         ),
-        refused("announce-empty", "the guest announces a interpreter of 0 bytes; it must have 1 to 256"),
+        refused("announce-empty", "the interpreter that the guest announces has 0 bytes; it must have 1 to 256"),
         completes("announce-longest", "1"),
-        refused("announce-long", "the guest announces a language of 257 bytes; it must have 1 to 256"),
+        refused("announce-long", "the language that the guest announces has 257 bytes; it must have 1 to 256"),
         broke(
             "announce-huge",
             "too much data is being copied between the host and the guest: fuel allocated for hostcalls has been exhausted",

@@ -1,0 +1,27 @@
+//! All integration tests, in one binary: every further one would link the engine again.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests read files, clocks and the environment, and start processes"
+)]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails; clippy sees only functions marked as tests"
+)]
+#![expect(unreachable_pub, reason = "modules of a test binary have no outside")]
+
+mod json;
+mod scripted;
+mod tidy;
+
+#[cfg(feature = "cli")]
+mod cli;
+#[cfg(feature = "cli")]
+mod examples;
+#[cfg(feature = "fs")]
+mod fs;
+#[cfg(feature = "wasm")]
+mod support;
+#[cfg(feature = "wasm")]
+mod wasm;
