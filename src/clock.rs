@@ -4,10 +4,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one place where time enters")]
 
-use std::time::{Duration, Instant};
+#[cfg(any(feature = "wasm", test))]
+use std::time::Duration;
+use std::time::Instant;
 #[cfg(feature = "wasm")]
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(any(feature = "wasm", test))]
 use crate::limits::CLOCK_STEP;
 
 /// The monotonic clock, for measuring.
@@ -28,6 +31,7 @@ pub(crate) fn nanoseconds_since(start: Instant) -> u64 {
 }
 
 /// `duration` in nanoseconds, rounded down to whole steps of [`CLOCK_STEP`].
+#[cfg(any(feature = "wasm", test))]
 fn coarse(duration: Duration) -> u64 {
     let steps = duration.as_nanos() / CLOCK_STEP.as_nanos();
     u64::try_from(steps * CLOCK_STEP.as_nanos()).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-#![doc = include_str!("../README.md")]
+#![cfg_attr(feature = "wasm", doc = include_str!("../README.md"))]
 //!
 //! # The life of one run
 //!

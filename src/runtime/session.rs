@@ -15,9 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::calls::{BLOCKING_BYTES, Calls, blocking, discard, lossy};
 use super::ledger::Ledger;
-use super::{
-    BoxFuture, Call, ErrorClass, Failure, FailureKind, LogSink, Namespace, RunOutcome, RunRequest, Timings,
-};
+use super::{BoxFuture, Call, Failure, FailureKind, LogSink, Namespace, RunOutcome, RunRequest, Timings};
 use crate::clock;
 use crate::json::{self, Value};
 use crate::limits::{Limit, Limits, NAME_BYTES_MAX};
@@ -84,16 +82,19 @@ impl Session {
         &self.limits
     }
 
+    #[cfg(feature = "wasm")]
     pub(crate) fn started(&self) -> Instant {
         self.started
     }
 
     /// The globals to bind, in the order in which `submit` counts them.
-    pub(crate) fn globals(&self) -> impl Iterator<Item = (&str, Option<&ErrorClass>)> {
+    #[cfg(feature = "wasm")]
+    pub(crate) fn globals(&self) -> impl Iterator<Item = (&str, Option<&super::ErrorClass>)> {
         self.namespaces.iter().map(|one| (one.global.as_str(), one.error_class.as_ref()))
     }
 
     /// The member names of one namespace, sorted.
+    #[cfg(feature = "wasm")]
     pub(crate) fn members(&self, namespace: u32) -> Option<Arc<[Arc<str>]>> {
         Some(Arc::clone(&self.namespace(namespace)?.members))
     }
