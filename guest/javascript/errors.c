@@ -116,6 +116,11 @@ void error_text(Text *out, JSContext *ctx, JSValueConst error) {
 }
 
 void thrown_text(Text *out, JSContext *ctx, JSValueConst thrown) {
+    // The interpreter forgets to make the error where some of its allocations fail.
+    if (JS_IsUninitialized(thrown)) {
+        text_literal(out, "InternalError: out of memory");
+        return;
+    }
     if (is_error(ctx, thrown)) {
         error_text(out, ctx, thrown);
         return;

@@ -8,6 +8,50 @@
 
 #include "interpreter.h"
 
+// --- memory ---------------------------------------------------------------------------------------------------------
+
+// Enough for an error object, its message and its stack. The interpreter asks for blocks of 4 KiB and more.
+#define RESERVE_BYTES (32 * 1024)
+
+static void *reserve;
+
+static void *or_spend_reserve(void *block) {
+    if (!block) {
+        free(reserve);
+        reserve = NULL;
+    }
+    return block;
+}
+
+static void *reserving_calloc(void *opaque, size_t count, size_t size) {
+    (void)opaque;
+    return or_spend_reserve(calloc(count, size));
+}
+
+static void *reserving_malloc(void *opaque, size_t size) {
+    (void)opaque;
+    return or_spend_reserve(malloc(size));
+}
+
+static void *reserving_realloc(void *opaque, void *block, size_t size) {
+    (void)opaque;
+    return or_spend_reserve(realloc(block, size));
+}
+
+static void reserving_free(void *opaque, void *block) {
+    (void)opaque;
+    free(block);
+    if (!reserve) reserve = malloc(RESERVE_BYTES);
+}
+
+JSRuntime *runtime_new(void) {
+    static const JSMallocFunctions functions = {
+        reserving_calloc, reserving_malloc, reserving_free, reserving_realloc, js__malloc_usable_size,
+    };
+    reserve = malloc(RESERVE_BYTES);
+    return JS_NewRuntime2(&functions, NULL);
+}
+
 // --- compiling ------------------------------------------------------------------------------------------------------
 
 enum { EFFECT_NONE, EFFECT_STORES, EFFECT_CALLS };
@@ -121,6 +165,8 @@ static void name_place(JSParseState *s) {
     }
     if (JS_IsError(error)) {
         if (s->token.val == TOK_EOF) name_the_end(s->ctx, error);
+        // A stack that is there already would be kept.
+        set_value(s->ctx, &JS_VALUE_GET_OBJ(error)->u.object_data, JS_UNDEFINED);
         build_backtrace(s->ctx, error, JS_UNDEFINED, PROGRAM_FILE, line, (int)(at - line_start) + 1, 0);
     }
     JS_Throw(s->ctx, error);

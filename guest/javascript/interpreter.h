@@ -8,6 +8,9 @@
 
 #include "quickjs.h"
 
+// A runtime that keeps a little memory back until there is no other, so that the error about that can be made.
+JSRuntime *runtime_new(void);
+
 // The file name of the program in every position the model sees.
 #define PROGRAM_FILE "program.js"
 // The file name of our own JavaScript; its frames are never shown.

@@ -51,7 +51,7 @@ __attribute__((export_name("_initialize"))) void initialize(void) {
 }
 
 __attribute__((export_name("set-up"))) void set_up(void) {
-    runtime = JS_NewRuntime();
+    runtime = runtime_new();
     ctx = JS_NewContext(runtime);
     JS_SetMaxStackSize(runtime, STACK_BYTES);
     JSValue global = JS_GetGlobalObject(ctx);

@@ -1,10 +1,9 @@
 // See timers.h.
 //
-// Invariant: `timers` is sorted, the one due first last; equal times keep the order in which they were set.
+// Invariant: `timers` is a binary heap, the one due first at 0; equal times keep the order in which they were set.
 #include "timers.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "guest.h"
 
@@ -15,6 +14,8 @@
 typedef struct {
     uint32_t id;
     uint64_t due;
+    // Decides between equal times.
+    uint64_t turn;
     // Zero for a timer that fires once.
     uint64_t interval;
     JSValue function;
@@ -24,6 +25,7 @@ typedef struct {
 
 static Timer *timers;
 static uint32_t count, capacity, last_id;
+static uint64_t last_turn;
 // The interval that is running, so that it can clear itself.
 static uint32_t firing;
 static bool firing_cleared;
@@ -38,6 +40,21 @@ static void release(JSContext *ctx, Timer *timer) {
     free(timer->argv);
 }
 
+static bool before(const Timer *one, const Timer *other) {
+    return one->due != other->due ? one->due < other->due : one->turn < other->turn;
+}
+
+// Fills the hole at `at`, moving it to where the timer belongs.
+static void place(uint32_t at, Timer timer) {
+    for (uint32_t parent; at && before(&timer, &timers[parent = (at - 1) / 2]); at = parent) timers[at] = timers[parent];
+    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && before(&timers[child + 1], &timers[child])) child++;
+        if (!before(&timers[child], &timer)) break;
+        timers[at] = timers[child];
+    }
+    timers[at] = timer;
+}
+
 static bool insert(Timer timer) {
     if (count == capacity) {
         uint32_t larger = capacity ? capacity * 2 : 8;
@@ -46,16 +63,16 @@ static bool insert(Timer timer) {
         timers = moved;
         capacity = larger;
     }
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (timers[middle].due > timer.due) low = middle + 1;
-        else high = middle;
-    }
-    memmove(timers + low + 1, timers + low, (count - low) * sizeof *timers);
-    timers[low] = timer;
+    timer.turn = ++last_turn;
     count++;
+    place(count - 1, timer);
     return true;
+}
+
+static Timer take(uint32_t at) {
+    Timer taken = timers[at], last = timers[--count];
+    if (at < count) place(at, last);
+    return taken;
 }
 
 static uint64_t delay_of(JSContext *ctx, JSValueConst value, bool *threw) {
@@ -92,8 +109,7 @@ static JSValue clear(JSContext *ctx, JSValueConst receiver, int argc, JSValueCon
     if (firing && id == firing) firing_cleared = true;
     for (uint32_t i = 0; i < count; i++) {
         if (timers[i].id != id) continue;
-        Timer timer = timers[i];
-        memmove(timers + i, timers + i + 1, (--count - i) * sizeof *timers);
+        Timer timer = take(i);
         release(ctx, &timer);
         break;
     }
@@ -102,14 +118,14 @@ static JSValue clear(JSContext *ctx, JSValueConst receiver, int argc, JSValueCon
 
 bool timers_wait(uint64_t *nanoseconds) {
     if (!count) return false;
-    uint64_t due = timers[count - 1].due, at = now();
+    uint64_t due = timers[0].due, at = now();
     *nanoseconds = due > at ? due - at : 0;
     return true;
 }
 
 JSValue timers_fire(JSContext *ctx, bool waited) {
-    if (!count || (!waited && timers[count - 1].due > now())) return JS_UNDEFINED;
-    Timer timer = timers[--count];
+    if (!count || (!waited && timers[0].due > now())) return JS_UNDEFINED;
+    Timer timer = take(0);
     firing = timer.interval ? timer.id : 0;
     firing_cleared = false;
     JSValue result = JS_Call(ctx, timer.function, JS_UNDEFINED, timer.argc, timer.argv);

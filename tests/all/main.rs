@@ -22,6 +22,8 @@ mod examples;
 #[cfg(feature = "fs")]
 mod fs;
 #[cfg(feature = "wasm")]
+mod javascript;
+#[cfg(feature = "wasm")]
 mod support;
 #[cfg(feature = "wasm")]
 mod wasm;
