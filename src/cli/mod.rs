@@ -1,9 +1,9 @@
 //! The command line: `hotcell run` and `hotcell inspect`.
 //!
 //! The only module that reads arguments, environment and terminal. Invariant: stdout carries what was asked for and
-//! nothing else, everything for people goes to stderr, and every ending has an [`Exit`] code.
+//! nothing else, everything for people goes to stderr, and every ending has an `Exit` code.
 //!
-//! [`run`] is the main job; each of the other files is one thing it needs. Nothing here is meant for embedders.
+//! `run` is the main job; each of the other files is one thing it needs. Nothing here is meant for embedders.
 
 #![expect(clippy::disallowed_methods, reason = "arguments, environment and files of the user enter here")]
 

@@ -4,7 +4,7 @@
 //! or protocols. Invariant: whatever a program does, [`CodeRuntime::run`] answers `Ok` with a [`RunOutcome`]; an
 //! `Err` means that the caller misused the runtime or that the host is broken.
 //!
-//! [`session`] is what every runtime shares: one run's calls, log, budgets and host-memory account, with no engine
+//! `session` is what every runtime shares: one run's calls, log, budgets and host-memory account, with no engine
 //! in it. A runtime adds an interpreter to it; [`ScriptedRuntime`] adds a Rust closure.
 
 mod bindings;

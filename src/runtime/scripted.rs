@@ -1,6 +1,6 @@
 //! A runtime without an interpreter: its programs are Rust closures.
 //!
-//! For testing whatever stands on [`CodeRuntime`](super::CodeRuntime) without an engine. Invariant: it goes through the
+//! For testing whatever stands on [`CodeRuntime`] without an engine. Invariant: it goes through the
 //! same session and the same drive as a real guest, so calls, logs, limits and endings behave alike; only compute time
 //! is that of a Rust future, which cannot be interrupted between two awaits.
 

@@ -1,6 +1,6 @@
 //! One run, from its place in the pool to its outcome. This function owns the flow.
 //!
-//! Invariant: a store lives inside one call of [`run`], the guest's future is dropped before its calls are settled, and both
+//! Invariant: a store lives inside one call of `WasmRuntime::run`, the guest's future is dropped before its calls are settled, and both
 //! before the outcome is made: nothing a run owned is alive when it returns.
 
 use std::sync::Arc;

@@ -258,6 +258,37 @@ async fn rg_08_integers_of_4096_digits_cross_and_one_more_does_not() {
     assert_eq!(seen, completed(&format!("\"{digits} at $ (byte 0)\"")).calls("value", 1, CallState::Failed));
 }
 
+#[tokio::test]
+async fn rg_08_raw_json_that_no_value_holds_is_refused_by_the_host() {
+    for (text, said) in [
+        ("1e400", "float 1e400 is beyond 1.7976931348623157e308, the largest binary64 at $.v (byte 5)"),
+        ("\"\\ud800\"", "lone surrogate \\ud800 at $.v (byte 6)"),
+    ] {
+        let message = format!("the guest's result is not JSON that can cross without loss: {said}");
+        let seen = ends(format!("return {{ v: JSON.rawJSON({}) }}", hotcell::json::encode(&text.into()))).await;
+        assert_eq!(seen, failed(FailureKind::InvalidOutput, message));
+    }
+}
+
+#[tokio::test]
+async fn rt_03_huge_messages_are_cut() {
+    let place = "\n    at <program> (program.js:1:11)";
+    let error = |message: String| failed(FailureKind::Exception, message);
+    let whole = ends("throw new Error('x'.repeat(16384))").await;
+    assert_eq!(whole, error(format!("Error: {}{place}", "x".repeat(16_384))));
+    let cut = ends("throw new Error('x'.repeat(16385))").await;
+    assert_eq!(cut, error(format!("Error: {}… (1 more characters){place}", "x".repeat(16_384))));
+    let cut = ends("throw 'é'.repeat(40000)").await;
+    let said = "the program threw a value that is not an Error: ";
+    assert_eq!(cut, error(format!("{said}'{}'… (30000 more characters)", "é".repeat(10_000))));
+    let name = ends("throw Object.assign(new Error('m'), { name: 'N'.repeat(1000) })").await;
+    let place = "\n    at <program> (program.js:1:25)";
+    assert_eq!(name, error(format!("{}… (744 more characters): m{place}", "N".repeat(256))));
+    let many = ends("throw Array.from({ length: 1e5 }, (_, n) => 'y'.repeat(9000))").await;
+    let Err((FailureKind::Exception, message)) = many.result else { panic!("{many:?}") };
+    assert!(message.len() < 100_000, "{} bytes", message.len());
+}
+
 /// A program whose `v` is this many levels deep: a scalar is none.
 fn deep(levels: usize, wrap: &str, rest: &str) -> String {
     format!("let v = 0; for (let n = 0; n < {levels}; n++) v = {wrap}; {rest}")

@@ -40,7 +40,9 @@ fn held(count: usize, reverse: bool) -> Bindings {
         let next = move |waiting: &Mutex<VecDeque<oneshot::Sender<()>>>| {
             let mut waiting = waiting.lock().expect("not poisoned");
             let next = if reverse { waiting.pop_back() } else { waiting.pop_front() };
-            next.map(|sender| sender.send(()).expect("the call waits"));
+            if let Some(sender) = next {
+                sender.send(()).expect("the call waits");
+            }
         };
         async move {
             let (sender, receiver) = oneshot::channel();
