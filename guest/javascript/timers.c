@@ -46,7 +46,12 @@ static bool before(const Timer *one, const Timer *other) {
 
 // Fills the hole at `at`, moving it to where the timer belongs.
 static void place(uint32_t at, Timer timer) {
-    for (uint32_t parent; at && before(&timer, &timers[parent = (at - 1) / 2]); at = parent) timers[at] = timers[parent];
+    while (at) {
+        uint32_t parent = (at - 1) / 2;
+        if (!before(&timer, &timers[parent])) break;
+        timers[at] = timers[parent];
+        at = parent;
+    }
     for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && before(&timers[child + 1], &timers[child])) child++;
         if (!before(&timers[child], &timer)) break;

@@ -61,9 +61,9 @@ const ENDLESS: &[&str] = &[
 #[tokio::test]
 async fn rt_05_programs_that_compute_without_end_run_out_of_compute() {
     for program in ENDLESS {
-        let request = limited(request(format!("console.log('before');\n{program}")), Limit::Compute, 40);
+        let request = limited(request(format!("console.log('before');\n{program}")), Limit::Compute, 100);
         let seen = Seen::from(run(request).await);
-        assert_eq!(seen.result, Err((FailureKind::Timeout, over(Limit::Compute, "40ms"))), "{program}");
+        assert_eq!(seen.result, Err((FailureKind::Timeout, over(Limit::Compute, "100ms"))), "{program}");
         assert_eq!(seen.logs, ["before"], "{program}");
     }
     still_clean().await;
@@ -80,12 +80,12 @@ const WAITING: &[&str] = &[
 #[tokio::test]
 async fn rt_05_programs_that_wait_without_end_run_out_of_wall_time() {
     for program in WAITING {
-        let request = limited(request(format!("console.log('before');\n{program}")), Limit::Wall, 40);
-        let is = failed(FailureKind::Timeout, over(Limit::Wall, "40ms")).logs(&["before"]);
+        let request = limited(request(format!("console.log('before');\n{program}")), Limit::Wall, 100);
+        let is = failed(FailureKind::Timeout, over(Limit::Wall, "100ms")).logs(&["before"]);
         assert_eq!(Seen::from(run(request).await), is, "{program}");
     }
-    let seen = Seen::from(run(limited(request("await tools.wait()"), Limit::Wall, 40)).await);
-    let is = failed(FailureKind::Timeout, over(Limit::Wall, "40ms"));
+    let seen = Seen::from(run(limited(request("await tools.wait()"), Limit::Wall, 100)).await);
+    let is = failed(FailureKind::Timeout, over(Limit::Wall, "100ms"));
     assert_eq!(seen, is.calls("wait", 1, CallState::Cancelled));
     still_clean().await;
 }
@@ -101,8 +101,8 @@ async fn rt_05_waiting_costs_no_compute_time() {
 #[tokio::test]
 async fn rt_05_a_hot_loop_cannot_hide_behind_a_pending_call() {
     let program = "const call = tools.wait(); await tools.echo({}); for (;;);";
-    let seen = Seen::from(run(limited(request(program), Limit::Compute, 40)).await);
-    let is = failed(FailureKind::Timeout, over(Limit::Compute, "40ms"));
+    let seen = Seen::from(run(limited(request(program), Limit::Compute, 100)).await);
+    let is = failed(FailureKind::Timeout, over(Limit::Compute, "100ms"));
     assert_eq!(seen, is.calls("wait", 1, CallState::Cancelled).calls("echo", 1, CallState::Done));
 }
 
