@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::Value;
 use super::encode::quoted;
 
 /// The longest path an error holds, in bytes.
@@ -112,7 +113,11 @@ pub(super) enum Step<'a> {
 
 /// The text of a path, within [`PATH_BYTES_MAX`].
 pub(super) fn path<'a>(steps: impl Iterator<Item = Step<'a>>) -> String {
-    let steps: Vec<String> = steps.map(step_text).collect();
+    joined(steps.map(step_text).collect())
+}
+
+/// The text of a path whose steps are texts already, within [`PATH_BYTES_MAX`].
+pub(super) fn joined(steps: Vec<String>) -> String {
     let total = 1 + steps.iter().map(String::len).sum::<usize>();
     let mut text = String::from("$");
     if total <= PATH_BYTES_MAX {
@@ -139,7 +144,33 @@ pub(super) fn path<'a>(steps: impl Iterator<Item = Step<'a>>) -> String {
     text
 }
 
-fn step_text(step: Step<'_>) -> String {
+/// Follows a JSON pointer. Gives the text of its path and, unless it leads out of the value, what
+/// is there.
+pub(crate) fn follow<'a>(root: &'a Value, pointer: &str) -> (String, Option<&'a Value>) {
+    let mut steps = Vec::new();
+    let mut here = Some(root);
+    for token in pointer.split('/').skip(1) {
+        let next = match here {
+            Some(Value::Array(items)) => {
+                token.parse().ok().and_then(|index: usize| items.get(index).map(|item| (Step::Index(index), item)))
+            }
+            Some(Value::Object(entries)) => {
+                let key = token.replace("~1", "/").replace("~0", "~");
+                entries.0.get_key_value(key.as_str()).map(|(key, value)| (Step::Key(key.as_str()), value))
+            }
+            _ => None,
+        };
+        here = next.map(|(_, value)| value);
+        let Some((step, _)) = next else {
+            break;
+        };
+        steps.push(step);
+    }
+    (path(steps.into_iter()), here)
+}
+
+/// The text of one step, bounded as its key is.
+pub(super) fn step_text(step: Step<'_>) -> String {
     match step {
         Step::Index(index) => format!("[{index}]"),
         Step::Key(key) if is_plain(key) => format!(".{key}"),
@@ -158,7 +189,7 @@ fn is_plain(key: &str) -> bool {
 }
 
 /// The text itself, or its ends when it is longer than `bytes_max`.
-pub(super) fn clip(text: &str, bytes_max: usize) -> Cow<'_, str> {
+pub(crate) fn clip(text: &str, bytes_max: usize) -> Cow<'_, str> {
     if text.len() <= bytes_max {
         return Cow::Borrowed(text);
     }

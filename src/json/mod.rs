@@ -13,16 +13,25 @@
 //! value can represent exactly (a duplicate key, a lone surrogate, a number out
 //! of range) is an [`Error`] that names the path, never a silent change.
 //!
+//! Rust types enter and leave through serde, with [`to_value`] and
+//! [`from_value`]. These two recurse, as serde does, and count as they go: no
+//! deeper than [`DEPTH_MAX`], and what would be rounded or lost is a
+//! [`ConvertError`] that names the path.
+//!
 //! This module knows nothing about tools, schemas or guests. Read `decode.rs`
 //! and `token.rs` for what is accepted, `measure.rs` for what a value costs,
-//! `tree.rs` for the loops.
+//! `tree.rs` for the loops, `ser.rs` and `de.rs` for what Rust types become.
 
 mod container;
+mod convert;
+mod de;
 mod decode;
 mod encode;
 mod error;
+mod keys;
 mod measure;
 mod number;
+mod ser;
 mod serde;
 mod token;
 mod tree;
@@ -30,11 +39,15 @@ mod tree;
 use std::fmt;
 
 pub use container::{Array, Entries, IntoEntries, Object};
+pub use convert::ConvertError;
+pub use de::from_value;
 pub use decode::{decode, decode_bounded, decode_bytes};
 pub use encode::{encode, encode_into, encoded_len, pretty, string_len};
 pub use error::{Error, ErrorKind};
+pub(crate) use error::{clip, follow};
 pub use measure::{check, cost};
 pub use number::{Float, Integer};
+pub use ser::to_value;
 
 /// The deepest nesting accepted, in levels: a scalar is level 0, `[]` level 1.
 ///

@@ -14,7 +14,7 @@ use super::error::{Error, ErrorKind, clip};
 use super::{FLOAT_BYTES_MAX, INTEGER_DIGITS_MAX, Value};
 
 /// The longest piece of a number's text that a message quotes, in bytes.
-const QUOTED_BYTES_MAX: usize = 40;
+pub(super) const QUOTED_BYTES_MAX: usize = 40;
 
 /// An exact integer of at most [`INTEGER_DIGITS_MAX`] digits.
 ///
@@ -80,6 +80,32 @@ impl Integer {
         }
     }
 
+    /// The number, if it fits `i128`.
+    pub(super) fn as_i128(&self) -> Option<i128> {
+        match &self.0 {
+            Repr::Small(small) => Some((*small).into()),
+            Repr::Big(digits) => digits.parse().ok(),
+        }
+    }
+
+    /// The number, if it fits `u128`.
+    pub(super) fn as_u128(&self) -> Option<u128> {
+        match &self.0 {
+            Repr::Small(small) => u128::try_from(*small).ok(),
+            Repr::Big(digits) => digits.parse().ok(),
+        }
+    }
+
+    /// The float that is exactly this number, if there is one.
+    pub(super) fn to_exact_f64(&self) -> Option<f64> {
+        let float = self.to_f64();
+        match &self.0 {
+            Repr::Small(small) if small.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS => Some(float),
+            // Without a fraction, all digits of a float are written and none is rounded.
+            Repr::Small(_) | Repr::Big(_) => (format!("{float:.0}") == self.to_string()).then_some(float),
+        }
+    }
+
     /// The nearest float, ties to even; infinite beyond the range of binary64.
     #[must_use]
     pub fn to_f64(&self) -> f64 {
@@ -89,6 +115,11 @@ impl Integer {
             // Digits always parse; the other arm only keeps this total.
             Repr::Big(digits) => digits.parse().unwrap_or(f64::INFINITY),
         }
+    }
+
+    /// About how many digits the number has: none that are worth counting if it fits `i64`.
+    pub(crate) fn digits(&self) -> usize {
+        self.heap_bytes()
     }
 
     /// Heap bytes in use: none for an inline number.
@@ -252,6 +283,17 @@ impl Float {
     pub fn get(self) -> f64 {
         self.0
     }
+
+    /// The integer that is exactly this number, if it has no fraction. `-0.0` is the integer zero.
+    pub(super) fn to_exact_integer(self) -> Option<Integer> {
+        if self.0 == 0.0 {
+            return Some(Integer::from(0));
+        }
+        if self.0.fract() != 0.0 {
+            return None;
+        }
+        Integer::parse(&format!("{:.0}", self.0)).ok()
+    }
 }
 
 impl PartialEq for Float {
@@ -294,5 +336,41 @@ impl TryFrom<f64> for Value {
         Float::new(number)
             .map(Self::Float)
             .ok_or_else(|| Error::at_root(ErrorKind::FloatRange, format!("float {number} is not finite")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_integer_is_a_float_only_when_it_is_exactly_one() {
+        let exact = |text: &str| Integer::parse(text).expect("an integer").to_exact_f64();
+        for (text, float) in [
+            ("0", 0.0),
+            ("-9007199254740992", -9_007_199_254_740_992.0),
+            ("9007199254740994", 9_007_199_254_740_994.0),
+            ("-9223372036854775808", -9_223_372_036_854_775_808.0),
+            ("340282366920938463463374607431768211456", 2_f64.powi(128)),
+        ] {
+            assert_eq!(exact(text), Some(float), "{text}");
+        }
+        assert_eq!(exact(&format!("{:.0}", f64::MAX)), Some(f64::MAX));
+        for text in ["9007199254740993", "-9007199254740993", "9223372036854775807", "18446744073709551615"] {
+            assert_eq!(exact(text), None, "{text}");
+        }
+        assert_eq!(exact(&"9".repeat(400)), None);
+    }
+
+    #[test]
+    fn a_float_is_an_integer_only_without_a_fraction() {
+        let exact = |number: f64| Float(number).to_exact_integer().map(|integer| integer.to_string());
+        assert_eq!(exact(-0.0).as_deref(), Some("0"));
+        assert_eq!(exact(-3.0).as_deref(), Some("-3"));
+        assert_eq!(exact(1e23).as_deref(), Some("99999999999999991611392"));
+        assert_eq!(exact(f64::MAX).map(|text| text.len()), Some(309));
+        for number in [0.5, -1.5, 5e-324, 4_503_599_627_370_495.5] {
+            assert_eq!(exact(number), None, "{number}");
+        }
     }
 }

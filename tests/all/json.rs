@@ -7,6 +7,8 @@ use hotcell::json::{
     Array, DEPTH_MAX, Error, ErrorKind, FLOAT_BYTES_MAX, Float, INTEGER_DIGITS_MAX, Integer, Object, Value, check,
     cost, decode, decode_bounded, decode_bytes, encode, encode_into, encoded_len, pretty, string_len,
 };
+mod agreement;
+mod convert;
 mod properties;
 
 fn refusal(text: &str) -> Result<Value, (ErrorKind, String)> {

@@ -3,7 +3,7 @@
 
 use hotcell::json::{
     ErrorKind, Float, Integer, Object, Value, cost, decode, decode_bounded, decode_bytes, encode, encoded_len,
-    pretty, string_len,
+    from_value, pretty, string_len, to_value,
 };
 use proptest::prelude::*;
 
@@ -80,6 +80,47 @@ proptest! {
         prop_assert_eq!(decode_bounded(&text, charged).map(|(value, _)| value), Ok(decoded));
         let refused = decode_bounded(&text, charged - 1).map_err(|error| error.kind());
         prop_assert_eq!(refused, Err(ErrorKind::Cost));
+    }
+
+    #[test]
+    fn converting_a_value_is_the_identity(value in any_value()) {
+        let made = to_value(&value);
+        prop_assert_eq!(made.as_ref(), Ok(&value));
+        prop_assert_eq!(encode(&made.unwrap()), encode(&value));
+        let read = from_value::<Value>(&value);
+        prop_assert_eq!(read.as_ref(), Ok(&value));
+        prop_assert_eq!(encode(&read.unwrap()), encode(&value));
+    }
+
+    #[test]
+    fn numbers_convert_exactly_or_not_at_all(integer in any_integer(), bits in any::<u64>(), small in any::<f32>()) {
+        let value = Value::from(integer.clone());
+        match from_value::<f64>(&value) {
+            Ok(float) => prop_assert_eq!(format!("{float:.0}"), integer.to_string()),
+            Err(_) => prop_assert_ne!(format!("{:.0}", integer.to_f64()), integer.to_string()),
+        }
+        prop_assert_eq!(from_value::<i64>(&value).ok(), integer.as_i64());
+        prop_assert_eq!(from_value::<u64>(&value).ok(), integer.as_u64());
+        prop_assert_eq!(from_value::<i128>(&value).ok(), integer.to_string().parse().ok());
+        prop_assert_eq!(from_value::<u128>(&value).ok(), integer.to_string().parse().ok());
+        let float = f64::from_bits(bits);
+        match to_value(&float) {
+            Ok(value) => prop_assert_eq!(from_value::<f64>(&value).map(f64::to_bits), Ok(bits)),
+            Err(_) => prop_assert!(!float.is_finite()),
+        }
+        if small.is_finite() {
+            let value = to_value(&small).unwrap();
+            prop_assert_eq!(encode(&value).parse(), Ok(small));
+            prop_assert_eq!(from_value::<f32>(&value), Ok(small));
+        }
+    }
+
+    #[test]
+    fn any_value_into_any_type_converts_or_is_refused(value in any_value()) {
+        type Odd = std::collections::BTreeMap<String, (Option<u8>, Vec<f32>)>;
+        if let Err(error) = from_value::<Odd>(&value) {
+            prop_assert!(error.path().len() <= 200 && error.to_string().len() <= 602);
+        }
     }
 
     #[test]
