@@ -20,6 +20,8 @@
 #[doc(hidden)]
 pub mod cli;
 mod clock;
+mod contain;
+mod content;
 mod error;
 pub mod json;
 pub mod limits;
@@ -29,4 +31,5 @@ pub mod tools;
 #[cfg(feature = "wasm")]
 pub mod wasm;
 
+pub use content::{Content, Image, ResourceLink};
 pub use error::{Error, ErrorKind};

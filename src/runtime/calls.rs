@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Call, CallError, CallHandler};
 use crate::clock;
+use crate::contain::discard;
 use crate::json::{self, Value};
 use crate::limits::{Limit, Limits};
 
@@ -275,14 +276,6 @@ async fn contained<F: Future>(member: &str, make: impl FnOnce() -> F) -> Result<
 
 fn panicked(member: &str) -> String {
     format!("internal error: the tool `{member}` panicked")
-}
-
-/// Drops a panic's payload, whose own drop may panic.
-pub(super) fn discard(payload: Box<dyn std::any::Any + Send>) {
-    if let Err(second) = catch_unwind(AssertUnwindSafe(move || drop(payload))) {
-        // A payload that panics when dropped is leaked rather than given another chance.
-        Box::leak(second);
-    }
 }
 
 impl Table {

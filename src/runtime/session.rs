@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
-use super::calls::{BLOCKING_BYTES, Calls, blocking, discard, lossy};
+use super::calls::{BLOCKING_BYTES, Calls, blocking, lossy};
 use super::ledger::Ledger;
 use super::{BoxFuture, Call, Failure, FailureKind, LogSink, Namespace, RunOutcome, RunRequest, Timings};
 use crate::clock;
+use crate::contain::discard;
 use crate::json::{self, Value};
 use crate::limits::{Limit, Limits, NAME_BYTES_MAX};
 
