@@ -1,6 +1,6 @@
 //! The flags of the limits, made from the table of limits.
 //!
-//! Invariant: every limit has a flag of its own name, and no flag knows a default or a bound that the table does not.
+//! Invariant: every limit of a run has a flag of its own name, and no flag knows a default or a bound that the table does not.
 
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
@@ -13,7 +13,7 @@ pub(super) struct LimitArgs(pub(super) Limits);
 
 impl Args for LimitArgs {
     fn augment_args(command: Command) -> Command {
-        command.args(Limit::ALL.map(flag))
+        command.args(flags().map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -29,7 +29,7 @@ impl FromArgMatches for LimitArgs {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        for limit in Limit::ALL {
+        for limit in flags() {
             if let Some(value) = matches.get_one::<u64>(limit.name()) {
                 let changed = self.0.clone().with(limit, *value);
                 self.0 = changed.map_err(|error| Error::raw(clap::error::ErrorKind::ValueValidation, error))?;
@@ -37,6 +37,11 @@ impl FromArgMatches for LimitArgs {
         }
         Ok(())
     }
+}
+
+/// The limits of a program's run. Nobody is asked for approval from here.
+fn flags() -> impl Iterator<Item = Limit> {
+    Limit::ALL.into_iter().filter(|limit| *limit != Limit::Approval)
 }
 
 fn flag(limit: Limit) -> Arg {
@@ -55,6 +60,7 @@ fn meaning(limit: Limit) -> &'static str {
         Limit::Compute => "Time in which the program computes; waiting for tools costs nothing",
         Limit::Wall => "Time of the whole run, waiting included",
         Limit::Grace => "Time a cancelled call has to stop by itself",
+        Limit::Approval => "Time an approval may stay unanswered",
         Limit::Memory => "Memory of the guest",
         Limit::HostMemory => "Host memory that calls, results and logs may hold at one time",
         Limit::Output => "Logs and result together, as compact JSON",
