@@ -26,6 +26,7 @@ mod error;
 pub mod json;
 pub mod limits;
 pub mod runtime;
+pub mod tool;
 #[cfg(feature = "fs")]
 pub mod tools;
 #[cfg(feature = "wasm")]

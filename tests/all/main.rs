@@ -12,6 +12,7 @@
 #![expect(unreachable_pub, reason = "modules of a test binary have no outside")]
 
 mod json;
+mod schema;
 mod scripted;
 mod tidy;
 

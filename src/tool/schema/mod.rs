@@ -1,0 +1,382 @@
+//! JSON Schema: what a tool's arguments and results must look like.
+//!
+//! A [`Schema`] is compiled once and then checks values where they are, without copying them. The
+//! rules are those of the `jsonschema` crate; what this module adds are exact numbers (see
+//! `node.rs` for which), paths and messages in our words, and bounds.
+//!
+//! Invariant: neither a schema nor a value, whoever wrote it, makes [`Schema::compile`] or
+//! [`Schema::validate`] hang, fetch anything or run out of stack. Compiling is bounded by what is
+//! counted in the document before (here, in `chain.rs` and in `expansion.rs`) and by a stack of its
+//! own; validating is bounded by the meter of `meter.rs`.
+
+mod chain;
+mod convert;
+mod equal;
+mod expansion;
+mod meter;
+mod node;
+mod violation;
+
+use std::fmt;
+use std::sync::Arc;
+use std::thread;
+
+use jsonschema::{PatternOptions, ValidationError, Validator};
+
+use crate::json::{self, Value, encoded_len};
+
+pub use violation::{VIOLATIONS_MAX, Violation, Violations};
+
+use meter::{Bounds, Stop, Used, whole};
+use node::{Exact, Reader};
+
+/// The longest schema, in bytes of its compact text.
+pub const SCHEMA_BYTES_MAX: usize = 1024 * 1024;
+
+/// The deepest schema, in levels of its document. Compiling and matching take stack for each.
+const SCHEMA_DEPTH_MAX: usize = 128;
+
+/// The most subschemas that may look at one value inside of each other. Each takes stack.
+const CHAIN_MAX: usize = 512;
+
+/// The most patterns of a schema. Each may take [`PATTERN_BYTES_MAX`] and the time to compile that.
+const PATTERNS_MAX: usize = 256;
+
+/// The stack that compiling has, in bytes. Only what is touched takes memory.
+const COMPILER_STACK_BYTES: usize = 64 * 1024 * 1024;
+
+/// How many steps checking an empty value may take.
+///
+/// A step is one look of one keyword at the value. A value that is not empty may take 32 steps
+/// more for each value and each key inside, and one more for each byte of its texts.
+pub const VALIDATION_STEPS_MAX: u64 = 4_000_000;
+
+/// What each value inside adds to the steps.
+const STEPS_PER_VALUE: u64 = 32;
+
+/// Bytes that describing violations may take, besides what the size of the value adds.
+const ROOM_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Bytes that one violation takes, besides pieces of the schema and its path.
+const ERROR_BYTES: u64 = 1024;
+
+/// The most steps back that matching one pattern may take.
+const BACKTRACK_MAX: usize = 10_000;
+
+/// Steps for each text and key when a pattern of the schema backtracks.
+const BACKTRACK_STEPS: u64 = 1024;
+
+/// The largest compiled pattern, in bytes.
+const PATTERN_BYTES_MAX: usize = 256 * 1024;
+
+/// The longest text of a [`SchemaError`], in bytes.
+const ERROR_TEXT_BYTES_MAX: usize = 600;
+
+/// A JSON Schema, compiled.
+///
+/// Cheap to clone. Formats are notes and never checked. The `Debug` form is the document.
+#[derive(Clone)]
+pub struct Schema(Arc<Inner>);
+
+struct Inner {
+    document: Value,
+    validator: Validator<Exact>,
+    /// Whether a pattern may be given up on, so that the library may ask for a copy of the value.
+    backtracks: bool,
+    /// Bytes of the schema that one violation may take with it.
+    error_bytes: u64,
+}
+
+impl Schema {
+    /// Compiles a schema of draft 2020-12, or of the draft that `$schema` names.
+    ///
+    /// # Errors
+    ///
+    /// When the document is no schema: neither object nor boolean, a keyword with a value it does
+    /// not take, a reference that leads nowhere or out of the document, a pattern that is no
+    /// regular expression. When it is too much: longer than [`SCHEMA_BYTES_MAX`], deeper than 128
+    /// levels, with more than 256 patterns or a very large one, with more than 512 subschemas that
+    /// may look at one value inside of each other, or with unevaluated keywords that lead to more
+    /// than 10,000 subschemas. And when it has an integer beyond 64 bits, which could not be
+    /// compared exactly.
+    pub fn compile(document: Value) -> Result<Self, SchemaError> {
+        if !matches!(document, Value::Object(_) | Value::Bool(_)) {
+            return Err(SchemaError::new(&format!("a schema is an object or a boolean, not {}", document.kind())));
+        }
+        json::check(&document).map_err(|error| SchemaError::new(&error.to_string()))?;
+        let bytes = encoded_len(&document);
+        if bytes > SCHEMA_BYTES_MAX {
+            return Err(SchemaError::new(&format!(
+                "schema of {bytes} bytes is longer than {SCHEMA_BYTES_MAX} bytes"
+            )));
+        }
+        check_nesting(&document)?;
+        let converted = convert::exact(&document)
+            .map_err(|integer| SchemaError::new(&format!("integer {integer} does not fit 64 bits")))?;
+        let (validator, backtracks) = build(&document, &converted)?;
+        let error_bytes = error_bytes(&document);
+        Ok(Self(Arc::new(Inner { document, validator, backtracks, error_bytes })))
+    }
+
+    /// The document as it was given.
+    #[must_use]
+    pub fn document(&self) -> &Value {
+        &self.0.document
+    }
+
+    /// Checks a value. Nothing is changed: defaults are notes.
+    ///
+    /// # Errors
+    ///
+    /// Every way in which the value does not match. A value nested deeper than
+    /// [`DEPTH_MAX`](json::DEPTH_MAX) levels never matches, nor does one that takes more than
+    /// [`VALIDATION_STEPS_MAX`] steps, or more stack than a thread is sure to have.
+    pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
+        json::check(instance).map_err(|error| Violations::of_all(&error.to_string()))?;
+        let size = Size::of(instance);
+        let bounds = Bounds { steps: size.steps(), room: u64::MAX, text_steps: self.text_steps(), error_bytes: 0 };
+        let root = if self.0.backtracks { Reader::Root(instance) } else { Reader::Value(instance) };
+        match meter::bounded(bounds, || self.0.validator.is_valid(root)) {
+            Ok((true, _)) => Ok(()),
+            Ok((false, _)) => Err(self.explain(instance, root, size)),
+            Err(stop) => Err(Violations::of_all(&gave_up(stop, bounds.steps))),
+        }
+    }
+
+    fn text_steps(&self) -> u64 {
+        if self.0.backtracks { BACKTRACK_STEPS } else { 0 }
+    }
+
+    /// Finds out how a value does not match.
+    #[cold]
+    fn explain(&self, instance: &Value, root: Reader<'_>, size: Size) -> Violations {
+        let bounds = Bounds {
+            steps: size.steps(),
+            text_steps: self.text_steps(),
+            room: ROOM_BYTES.saturating_add(size.bytes.saturating_mul(4)),
+            error_bytes: ERROR_BYTES.saturating_add(size.path).saturating_add(self.0.error_bytes),
+        };
+        let pass = meter::bounded(bounds, || self.0.validator.iter_errors(root).collect::<Vec<_>>());
+        let (errors, used) = match pass {
+            Ok(found) => found,
+            // All are too many; the first one ends the search.
+            Err(stop) => return self.explain_first(instance, root, bounds, stop),
+        };
+        let mut list: Vec<Violation> = Vec::new();
+        let mut more = used.full_at.is_some();
+        for error in &errors {
+            if used.full_at.is_some_and(|full_at| !is_before(error, full_at)) {
+                continue;
+            }
+            if list.len() == VIOLATIONS_MAX {
+                more = true;
+                break;
+            }
+            list.push(Violation::describe(instance, error));
+        }
+        if list.is_empty() {
+            return Violations::of_all("no match, in too many ways to tell");
+        }
+        Violations::new(list, more)
+    }
+
+    /// Finds out one way in which a value does not match.
+    fn explain_first(&self, instance: &Value, root: Reader<'_>, bounds: Bounds, stop: Stop) -> Violations {
+        let pass = meter::bounded(bounds, || self.0.validator.validate(root).err());
+        if let Ok((Some(error), Used { full_at: None })) = pass {
+            return Violations::new(vec![Violation::describe(instance, &error)], true);
+        }
+        Violations::of_all(&format!("no match, and finding out why failed: {}", gave_up(stop, bounds.steps)))
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Schema").field(&self.0.document).finish()
+    }
+}
+
+/// Whether an error was described before there was no more room.
+fn is_before(error: &ValidationError<'_>, full_at: u64) -> bool {
+    error.instance().as_u64().is_some_and(|number| number < full_at)
+}
+
+fn gave_up(stop: Stop, steps: u64) -> String {
+    match stop {
+        Stop::Steps => format!("checking takes more than {steps} steps"),
+        Stop::Stack => format!("checking takes more than {} bytes of stack", meter::STACK_BYTES_MAX),
+        Stop::Panic => "the validator failed".to_owned(),
+    }
+}
+
+/// Builds the validator on a stack of its own: the compiler's recursion is several times as deep
+/// as the document, and a test build takes ten kilobytes for each level.
+fn build(document: &Value, converted: &serde_json::Value) -> Result<(Validator<Exact>, bool), SchemaError> {
+    let compiler = thread::Builder::new().name("hotcell-schema".to_owned()).stack_size(COMPILER_STACK_BYTES);
+    thread::scope(|scope| match compiler.spawn_scoped(scope, || build_here(document, converted)) {
+        Ok(handle) => handle.join().unwrap_or_else(|_| Err(SchemaError::new("the schema compiler failed"))),
+        Err(error) => Err(SchemaError::new(&format!("the schema compiler has no thread: {error}"))),
+    })
+}
+
+/// Builds the validator with an engine for patterns that takes linear time or, if a pattern needs
+/// more, with one that backtracks. Tells whether it backtracks.
+fn build_here(document: &Value, converted: &serde_json::Value) -> Result<(Validator<Exact>, bool), SchemaError> {
+    if !expansion::is_bounded(document) {
+        let most = expansion::EXPANSION_MAX;
+        return Err(SchemaError::new(&format!("unevaluated keywords lead to more than {most} subschemas")));
+    }
+    let options = || jsonschema::options_for::<Exact>().offline().should_validate_formats(false);
+    let linear = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX);
+    if let Ok(validator) = options().with_pattern_options(linear).build(converted) {
+        return Ok((validator, false));
+    }
+    let backtracking = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_MAX).size_limit(PATTERN_BYTES_MAX);
+    let built = options().with_pattern_options(backtracking).build(converted);
+    built.map(|validator| (validator, true)).map_err(|error| SchemaError::describe(document, &error))
+}
+
+/// Checks what would take too much stack or time.
+fn check_nesting(document: &Value) -> Result<(), SchemaError> {
+    let depth = levels(document);
+    if depth > SCHEMA_DEPTH_MAX {
+        return Err(SchemaError::new(&format!(
+            "schema of {depth} levels is deeper than {SCHEMA_DEPTH_MAX} levels"
+        )));
+    }
+    let patterns = patterns(document);
+    if patterns > PATTERNS_MAX {
+        return Err(SchemaError::new(&format!(
+            "schema of {patterns} patterns has more than {PATTERNS_MAX} patterns"
+        )));
+    }
+    let chain = chain::longest(document);
+    if chain > CHAIN_MAX {
+        let message =
+            format!("up to {chain} subschemas look at one value inside of each other, more than {CHAIN_MAX}");
+        return Err(SchemaError::new(&message));
+    }
+    Ok(())
+}
+
+/// How many patterns a schema has, or seems to have.
+fn patterns(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(patterns).sum(),
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| {
+                let here = match (key, value) {
+                    ("pattern", Value::String(_)) => 1,
+                    ("patternProperties", Value::Object(by_pattern)) => by_pattern.len(),
+                    _ => 0,
+                };
+                here + patterns(value)
+            })
+            .sum(),
+        _ => 0,
+    }
+}
+
+/// How deep a value is. The value is not deeper than [`DEPTH_MAX`](json::DEPTH_MAX).
+fn levels(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or(0),
+        Value::Object(entries) => 1 + entries.iter().map(|(_, value)| levels(value)).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// How many bytes of a schema an error may take with it: any text, or the schema inside of a `not`.
+fn error_bytes(document: &Value) -> u64 {
+    fn longest_text(value: &Value) -> Option<usize> {
+        match value {
+            Value::String(text) => Some(text.len()),
+            Value::Array(items) => {
+                items.iter().try_fold(0, |longest, item| Some(longest.max(longest_text(item)?)))
+            }
+            Value::Object(entries) => entries.iter().try_fold(0, |longest, (key, value)| {
+                let text = (key != "not").then(|| longest_text(value))??;
+                Some(longest.max(key.len()).max(text))
+            }),
+            _ => Some(0),
+        }
+    }
+    whole(longest_text(document).unwrap_or_else(|| json::cost(document)))
+}
+
+/// How large a value is.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    /// Values and keys.
+    values: u64,
+    /// Bytes of texts and keys.
+    bytes: u64,
+    /// Bytes of the longest path as the library writes it.
+    path: u64,
+}
+
+impl Size {
+    fn of(value: &Value) -> Self {
+        let mut size = Self::default();
+        size.add(value, 0);
+        size
+    }
+
+    fn add(&mut self, value: &Value, path: u64) {
+        self.values += 1;
+        self.path = self.path.max(path);
+        match value {
+            Value::Null | Value::Bool(_) | Value::Float(_) => {}
+            Value::Integer(integer) => self.bytes += whole(integer.digits()),
+            Value::String(text) => self.bytes += whole(text.len()),
+            Value::Array(items) => {
+                // A slash and an index.
+                let path = path + 2 + u64::from(whole(items.len()).checked_ilog10().unwrap_or(0));
+                for item in items {
+                    self.add(item, path);
+                }
+            }
+            Value::Object(entries) => {
+                for (key, value) in entries {
+                    self.values += 1;
+                    self.bytes += whole(key.len());
+                    // A slash, and some characters are escaped with two.
+                    self.add(value, path + 1 + 2 * whole(key.len()));
+                }
+            }
+        }
+    }
+
+    fn steps(self) -> u64 {
+        VALIDATION_STEPS_MAX.saturating_add(self.values.saturating_mul(STEPS_PER_VALUE)).saturating_add(self.bytes)
+    }
+}
+
+/// Why a document is no schema that we take.
+///
+/// The text names the reason and, where there is one, the place: `invalid schema at $.type: …`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaError {
+    message: String,
+}
+
+impl SchemaError {
+    fn new(message: &str) -> Self {
+        let message = violation::bounded(ERROR_TEXT_BYTES_MAX, |text| text.write_str(message));
+        Self { message }
+    }
+
+    fn describe(document: &Value, error: &ValidationError<'_>) -> Self {
+        let found = Violation::describe(document, error);
+        Self::new(&format!("invalid schema at {}: {}", found.path(), found.message()))
+    }
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SchemaError {}
