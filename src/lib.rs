@@ -11,10 +11,19 @@
 //!    until it ends or a limit ends it. This is the fast step.
 //! 5. The [`RunOutcome`](runtime::RunOutcome) says how it ended, whatever happened: result or failure, logs, calls, times.
 //!
+//! # The life of one call
+//!
+//! 1. Tools are registered once in a [`Registry`](registry::Registry); an agent gets a [`Scope`](registry::Scope).
+//! 2. The model is told what [`Scope::wire`](registry::Scope::wire) gives, and names one of it in a
+//!    [`CallRequest`](execution::CallRequest).
+//! 3. [`Scope::call`](registry::Scope::call) takes it through the whole pipeline, policy included, to its one
+//!    [`ToolResult`](execution::ToolResult). So does a call made from inside another one, which lends its token.
+//!
 //! # Where to look
 //!
-//! [`runtime`] is the seam and knows no engine. [`wasm`] is the sealed runtime behind it. [`tools`] holds tools that come
-//! with the crate. [`json`] is the value that crosses, [`limits`] the table of everything a program can run into.
+//! [`registry`], [`tool`] and [`execution`] are one half: who may call what. [`runtime`] is the seam to the other half and knows
+//! no engine; [`wasm`] is the sealed runtime behind it. [`tools`] holds tools that come with the crate. [`json`] is the value that
+//! crosses, [`limits`] the table of everything a program can run into.
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -23,8 +32,10 @@ mod clock;
 mod contain;
 mod content;
 mod error;
+pub mod execution;
 pub mod json;
 pub mod limits;
+pub mod registry;
 pub mod runtime;
 pub mod tool;
 #[cfg(feature = "fs")]

@@ -1,0 +1,149 @@
+//! The body, and what is around it.
+//!
+//! Invariant: a body runs only on arguments that its present definition accepts, and a success has passed that definition's
+//! output contract. When dispatch is over, the body has settled or was dropped.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::around::{Attempt, NextAttempt, Origin};
+use super::core::{Core, Route, Settled, with_grace};
+use super::guard::Authorized;
+use super::materialize::{invalid, validate};
+use super::{ErrorCode, ToolContext, ToolError, ToolResult, timeout};
+use crate::contain::Contained;
+use crate::json::{self, Value, clip};
+use crate::tool::Tool;
+
+impl Authorized {
+    /// Runs the wrappers and the body.
+    pub(super) async fn dispatch(self) -> Settled {
+        let Self { core, checked } = self;
+        if core.is_cancelled() {
+            return core.settle_with(ToolError::aborted_before_dispatch(), Route::All).await;
+        }
+        if let Err(unknown) = core.tool() {
+            return core.settle_with(unknown, Route::All).await;
+        }
+        let mut first = NextAttempt::first(Arc::clone(&core), checked);
+        let attempt = with_grace(first.run(), &core.call.cancel, core.grace()).await;
+        drop(first);
+        let attempt = attempt.unwrap_or_else(|| {
+            let contexts = core.take_deferred().contexts;
+            Attempt::failed(&core, core.aborted(), contexts)
+        });
+        let route = if attempt.faulty { Route::SkipPostExecute } else { Route::All };
+        // Cancelled is cancelled: a success that came too late would tell the caller otherwise.
+        let attempt = attempt.within(&core);
+        let attempt = match attempt.outcome {
+            Ok(_) if core.is_cancelled() => attempt.turned_into(core.aborted()),
+            Ok(_) | Err(_) => attempt,
+        };
+        let result = normalize(&core, attempt).await;
+        core.settle(result, route).await
+    }
+}
+
+/// One attempt, with the tool's timeout: the innermost wrapper, and the only one that is always there.
+pub(super) async fn attempt(core: Arc<Core>, checked: Option<Tool>, cancel: CancellationToken) -> Attempt {
+    let tool = match core.tool() {
+        Ok(tool) => tool,
+        Err(unknown) => return Attempt::failed(&core, unknown, Vec::new()),
+    };
+    // An attempt that a wrapper lets go of is a part of the execution all the same: it is cancelled and awaited with it, and
+    // none begins when it is over.
+    let cancel = cancel.child_token();
+    let _stopped = cancel.clone().drop_guard();
+    let Some(_part) = core.call.token.adopt(&core.call.scope, &cancel).filter(|_| !cancel.is_cancelled()) else {
+        return Attempt::failed(&core, core.aborted(), Vec::new());
+    };
+    let arguments = core.call.arguments.clone().unwrap_or_else(|| Arc::new(Value::Null));
+    if !checked.is_some_and(|checked| checked.is(&tool))
+        && let Err(violations) = validate(tool.parameters(), &arguments).await
+    {
+        return Attempt::failed(&core, invalid(&core.call.name, &violations), Vec::new());
+    }
+    match tool.timeout() {
+        Some(limit) => timeout::limited(limit, cancel, |cancel| body(core, tool, arguments, cancel)).await,
+        None => body(core, tool, arguments, cancel).await,
+    }
+}
+
+/// Runs the body once, and checks what it gives.
+async fn body(core: Arc<Core>, tool: Tool, arguments: Arc<Value>, cancel: CancellationToken) -> Attempt {
+    let deferred = core.open_deferred();
+    let context = ToolContext::new(Arc::clone(&core.call), cancel.clone(), deferred);
+    core.note_started();
+    let running = Contained::new(|| tool.call(Arc::clone(&arguments), context));
+    let settled = with_grace(running, &cancel, core.grace()).await;
+    let outcome = match settled {
+        None => Err(ToolError::aborted()),
+        Some(Err(_)) => Err(ToolError::panicked("the body")),
+        Some(Ok(Err(error))) => {
+            let (code, message) = error.into_parts();
+            Err(ToolError::new(code, message))
+        }
+        Some(Ok(Ok(value))) => contract(&core, &tool, &arguments, Arc::new(value)).await,
+    };
+    let deferred = core.take_deferred();
+    match outcome {
+        Err(error) => Attempt::failed(&core, error, deferred.contexts),
+        Ok(mut result) => {
+            result.contexts = deferred.contexts;
+            result.concludes = deferred.concludes;
+            Attempt::succeeded(&core, result)
+        }
+    }
+}
+
+/// The output contract: a value that is valid, rendered. Metadata for a card is made for direct calls only.
+pub(super) async fn contract(
+    core: &Core,
+    tool: &Tool,
+    arguments: &Value,
+    value: Arc<Value>,
+) -> Result<ToolResult, ToolError> {
+    let wrong = |what: String| {
+        let name = clip(tool.name(), 80);
+        ToolError::new(ErrorCode::InvalidToolOutput, format!("the tool `{name}` returned {what}"))
+    };
+    if let Err(error) = json::check(&value) {
+        return Err(wrong(format!("a value that cannot be taken without loss: {error}")));
+    }
+    if let Err(violations) = validate(tool.output(), &value).await {
+        return Err(wrong(format!("a value that its own schema does not allow:\n{violations}")));
+    }
+    let content = tool.render(arguments, &value).map_err(|_| ToolError::panicked("the renderer"))?;
+    let meta = if core.call.is_nested() {
+        None
+    } else {
+        tool.presentation_meta(arguments, &value).map_err(|_| ToolError::panicked("the metadata's projection"))?
+    };
+    Ok(core.call.success(value, content, meta))
+}
+
+/// What the wrappers gave, as a result of this call.
+async fn normalize(core: &Core, attempt: Attempt) -> ToolResult {
+    let failed = |error, contexts| {
+        let mut result = core.call.failure(error);
+        result.contexts = contexts;
+        result
+    };
+    let value = match attempt.outcome {
+        Err(error) => return failed(error, attempt.contexts),
+        Ok(Origin::Body(result)) => return *result,
+        Ok(Origin::Wrapper(value)) => value,
+    };
+    match replaced(core, value).await {
+        Ok(result) => result,
+        Err(error) => failed(error, Vec::new()),
+    }
+}
+
+/// A result of this call from a value that the body did not return.
+pub(super) async fn replaced(core: &Core, value: Arc<Value>) -> Result<ToolResult, ToolError> {
+    let tool = core.tool()?;
+    let arguments = core.call.arguments.clone().unwrap_or_else(|| Arc::new(Value::Null));
+    contract(core, &tool, &arguments, value).await
+}

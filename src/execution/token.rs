@@ -1,0 +1,201 @@
+//! The capability to act as part of a running execution.
+//!
+//! Invariant: a token is made by the pipeline alone and is equal only to its own copies. It confers something only while its
+//! execution's body has not settled, only in its own registry, and only in its own scope and below. When it dies, the calls
+//! it was lent to are cancelled, and the execution waits for them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::request::Caller;
+use crate::registry::{Nesting, Scope};
+
+/// Stands for one execution. It can be compared, and lent as the parent of another call.
+///
+/// It cannot be made, parsed or guessed, and tells nothing when printed.
+#[derive(Clone)]
+pub struct ExecutionToken(Arc<Inner>);
+
+struct Inner {
+    scope: Scope,
+    parent: Option<ExecutionToken>,
+    /// How many executions are above it.
+    depth: usize,
+    runs_programs: bool,
+    caller: Option<Caller>,
+    state: Mutex<State>,
+    childless: Notify,
+}
+
+/// Recognizes an execution, and keeps nothing of it alive.
+#[derive(Clone)]
+pub(crate) struct TokenKey(Weak<Inner>);
+
+struct State {
+    live: bool,
+    children: HashMap<u64, CancellationToken>,
+    adopted: u64,
+}
+
+/// The place of a nested call among its parent's children, given back when dropped.
+pub(super) struct Child {
+    parent: ExecutionToken,
+    place: u64,
+}
+
+impl ExecutionToken {
+    pub(super) fn new(scope: Scope, parent: Option<Self>, runs_programs: bool, caller: Option<Caller>) -> Self {
+        Self(Arc::new(Inner {
+            scope,
+            depth: parent.as_ref().map_or(0, |parent| parent.depth() + 1),
+            caller: caller.or_else(|| parent.as_ref().and_then(|parent| parent.0.caller.clone())),
+            parent,
+            runs_programs,
+            state: Mutex::new(State { live: true, children: HashMap::new(), adopted: 0 }),
+            childless: Notify::new(),
+        }))
+    }
+
+    /// Takes a call in `scope` under this token, if it is alive and may be lent there. `cancel` is cancelled when it dies.
+    pub(super) fn adopt(&self, scope: &Scope, cancel: &CancellationToken) -> Option<Child> {
+        if !scope.is_within(&self.0.scope) {
+            return None;
+        }
+        let mut state = self.state();
+        if !state.live {
+            return None;
+        }
+        state.adopted += 1;
+        let place = state.adopted;
+        state.children.insert(place, cancel.clone());
+        Some(Child { parent: self.clone(), place })
+    }
+
+    /// Whether a call in `scope` would be taken now.
+    pub(super) fn may_lend_to(&self, scope: &Scope) -> bool {
+        scope.is_within(&self.0.scope) && self.is_live()
+    }
+
+    /// What a call under this token is.
+    pub(super) fn nesting(&self) -> Nesting {
+        let mut ancestors = std::iter::successors(Some(self), |token| token.0.parent.as_ref());
+        Nesting::Nested { in_program: ancestors.any(|token| token.0.runs_programs) }
+    }
+
+    /// The token dies: no call is taken any more, and those that were are cancelled.
+    pub(super) fn kill(&self) {
+        let children: Vec<CancellationToken> = {
+            let mut state = self.state();
+            state.live = false;
+            state.children.values().cloned().collect()
+        };
+        for child in children {
+            child.cancel();
+        }
+    }
+
+    /// Resolves once all calls under this token are over.
+    pub(super) async fn childless(&self) {
+        loop {
+            let notified = self.0.childless.notified();
+            if self.state().children.is_empty() {
+                return;
+            }
+            notified.await;
+        }
+    }
+
+    /// What recognizes this execution.
+    pub(crate) fn key(&self) -> TokenKey {
+        TokenKey(Arc::downgrade(&self.0))
+    }
+
+    /// How many executions are above it.
+    pub(super) fn depth(&self) -> usize {
+        self.0.depth
+    }
+
+    /// The outermost execution above it; itself where there is none.
+    pub(super) fn root(&self) -> &Self {
+        let mut token = self;
+        while let Some(parent) = &token.0.parent {
+            token = parent;
+        }
+        token
+    }
+
+    pub(super) fn caller(&self) -> Option<&Caller> {
+        self.0.caller.as_ref()
+    }
+
+    fn is_live(&self) -> bool {
+        self.state().live
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TokenKey {
+    /// Whether the execution's body has settled.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.upgrade().is_none_or(|inner| !ExecutionToken(inner).is_live())
+    }
+}
+
+impl PartialEq for TokenKey {
+    fn eq(&self, other: &Self) -> bool {
+        // The allocation stays reserved while there is a key, so no other execution gets its address.
+        Weak::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for TokenKey {}
+
+impl Hash for TokenKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.as_ptr().hash(state);
+    }
+}
+
+impl fmt::Debug for TokenKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenKey")
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let mut state = self.parent.state();
+        state.children.remove(&self.place);
+        if state.children.is_empty() {
+            self.parent.0.childless.notify_waiters();
+        }
+    }
+}
+
+impl PartialEq for ExecutionToken {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for ExecutionToken {}
+
+impl Hash for ExecutionToken {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
+impl fmt::Debug for ExecutionToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ExecutionToken")
+    }
+}

@@ -1,0 +1,75 @@
+//! Tools from Rust types: the schemas are derived, the values converted.
+//!
+//! Invariant: nothing is rounded or lost in the conversion; a value that the types cannot take exactly fails the call.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{BodyError, Tool, ToolBuilder};
+use crate::execution::ToolContext;
+use crate::json;
+
+impl Tool {
+    /// A tool that takes an `A` and gives an `O`. Its schemas are derived from the two types by `schemars`.
+    ///
+    /// ```
+    /// # use hotcell::tool::Tool;
+    /// # use serde::{Deserialize, Serialize};
+    /// #[derive(Deserialize, schemars::JsonSchema)]
+    /// struct Add {
+    ///     a: i64,
+    ///     b: i64,
+    /// }
+    ///
+    /// let add = Tool::typed("add", "Adds two integers.", async |add: Add| Ok(add.a + add.b));
+    /// ```
+    ///
+    /// # Errors
+    /// A body that fails gives a [`BodyError`]; any error becomes one with `?`.
+    pub fn typed<A, O, F, T>(name: impl Into<String>, description: impl Into<String>, body: F) -> ToolBuilder
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+        F: Fn(A) -> T + Send + Sync + 'static,
+        T: Future<Output = Result<O, BodyError>> + Send + 'static,
+    {
+        Self::typed_with_context(name, description, move |arguments, _| body(arguments))
+    }
+
+    /// The same, for a body that looks at its [`ToolContext`]: to stop by itself when it is cancelled, to call other tools,
+    /// to leave context for the model.
+    pub fn typed_with_context<A, O, F, T>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        body: F,
+    ) -> ToolBuilder
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+        F: Fn(A, ToolContext) -> T + Send + Sync + 'static,
+        T: Future<Output = Result<O, BodyError>> + Send + 'static,
+    {
+        let body = Arc::new(body);
+        Self::builder(name)
+            .description(description)
+            .parameters(schema_of::<A>(SchemaSettings::draft2020_12().for_deserialize()))
+            .output(schema_of::<O>(SchemaSettings::draft2020_12().for_serialize()))
+            .body(move |arguments, context| {
+                let body = Arc::clone(&body);
+                async move {
+                    let output = body(json::from_value(&arguments)?, context).await?;
+                    Ok(json::to_value(&output)?)
+                }
+            })
+    }
+}
+
+/// The schema of a type, as text.
+fn schema_of<T: JsonSchema>(settings: SchemaSettings) -> String {
+    settings.into_generator().into_root_schema_for::<T>().as_value().to_string()
+}
