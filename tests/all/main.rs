@@ -11,10 +11,13 @@
 )]
 #![expect(unreachable_pub, reason = "modules of a test binary have no outside")]
 
+mod execution;
 mod json;
+mod registry;
 mod schema;
 mod scripted;
 mod tidy;
+mod tools;
 
 #[cfg(feature = "cli")]
 mod cli;

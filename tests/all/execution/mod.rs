@@ -1,0 +1,19 @@
+//! The pipeline, through the public interface.
+
+mod arguments;
+mod around;
+mod cancel;
+mod collapse;
+mod dropped;
+mod log;
+mod lookups;
+mod nesting;
+mod outcomes;
+mod panics;
+mod parity;
+mod platform;
+mod policy;
+mod post;
+mod scheduler;
+mod spanned;
+mod tokens;

@@ -1,0 +1,7 @@
+//! Registration, scopes and presentation, through the public interface.
+
+mod agreement;
+mod changes;
+mod register;
+mod scopes;
+mod wire;
