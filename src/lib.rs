@@ -35,6 +35,7 @@ mod error;
 pub mod execution;
 pub mod json;
 pub mod limits;
+pub mod policy_file;
 pub mod registry;
 pub mod runtime;
 pub mod tool;
