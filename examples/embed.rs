@@ -1,39 +1,58 @@
-//! Runs a model's program with one tool of our own.
+//! A platform: tools registered once, an agent with a scope of its own, a policy, and one turn of a model.
 //!
 //!     cargo run --example embed
 
-use hotcell::json::Value;
-use hotcell::runtime::{Bindings, CallError, CodeRuntime as _, RunRequest};
-use hotcell::wasm::{self, Engine, EngineConfig, WasmRuntime};
+use hotcell::execution::{CallRequest, Decision, Scheduler};
+use hotcell::registry::Registry;
+use hotcell::tool::{BodyError, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-const PROGRAM: &str = r#"
-    const cities = ["Oslo", "Lima", "Hanoi"];
-    const degrees = await Promise.all(cities.map((city) => tools.temperature({ city })));
-    return `warmest: ${cities[degrees.indexOf(Math.max(...degrees))]}`;
-"#;
+#[derive(Deserialize, JsonSchema)]
+struct Place {
+    city: String,
+}
 
-/// The tool: an async function from JSON to JSON.
-async fn temperature(arguments: Value) -> Result<Value, CallError> {
-    match arguments.get("city").and_then(Value::as_str) {
-        Some("Oslo") => Ok(Value::from(4)),
-        Some("Lima") => Ok(Value::from(19)),
-        Some("Hanoi") => Ok(Value::from(31)),
-        _ => Err(CallError::new("no such city")),
+#[derive(Serialize, JsonSchema)]
+struct Weather {
+    degrees: i32,
+}
+
+async fn weather(place: Place) -> Result<Weather, BodyError> {
+    match place.city.as_str() {
+        "Oslo" => Ok(Weather { degrees: 4 }),
+        "Lima" => Ok(Weather { degrees: 19 }),
+        unknown => Err(BodyError::new(format!("no weather for {unknown}"))),
     }
 }
 
-pub(crate) async fn run() -> Result<Option<Value>, Box<dyn std::error::Error>> {
-    let engine = Engine::new(EngineConfig::default().with_runs_max(8))?;
-    let runtime = WasmRuntime::new(wasm::javascript(&engine).await?);
-    let tools = Bindings::new().tool("temperature", temperature).into_namespace("tools")?;
-    let request = RunRequest::new(PROGRAM, vec![tools], CancellationToken::new());
-    Ok(runtime.run(request).await?.result.map_err(|failure| failure.to_string())?)
+pub(crate) async fn run() -> Result<Vec<String>, hotcell::Error> {
+    // Once: the tools of the deployment.
+    let registry = Registry::new();
+    let reads = Tool::typed("weather", "Today's temperature of a city.", weather).concurrency_safe(|_| true);
+    registry.register(reads)?.keep();
+    registry.register(Tool::typed("wipe", "Forgets a city.", async |_: Place| Ok(())))?.keep();
+
+    // Per agent: what it sees, and what it may do.
+    let agent = registry.child("agent")?;
+    agent.on_pre_execute(async |call, next| {
+        if call.name() == "wipe" { Ok(Decision::deny("not in this deployment")) } else { Ok(next.run().await) }
+    });
+    let told = agent.wire()?.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>().join(", ");
+
+    // Per turn: the calls a model made, as it wrote them.
+    let turn = [("weather", r#"{"city":"Lima"}"#), ("weather", r#"{"town":1}"#), ("wipe", r#"{"city":"Oslo"}"#)];
+    let cancel = CancellationToken::new();
+    let calls = turn.map(|(name, arguments)| CallRequest::new(name, arguments, cancel.clone())).to_vec();
+    let results = Scheduler::new(&agent).run(calls).await;
+    let seen = results.iter().flat_map(|result| result.content()).filter_map(|block| block.as_text());
+    Ok([told.as_str()].into_iter().chain(seen).map(String::from).collect())
 }
 
 #[expect(clippy::print_stdout, reason = "the output is the point")]
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("{:?}", run().await?);
+async fn main() -> Result<(), hotcell::Error> {
+    run().await?.iter().for_each(|line| println!("{line}"));
     Ok(())
 }

@@ -6,8 +6,8 @@ use crate::cli::{Seen, hotcell};
 use crate::support::golden;
 
 #[expect(dead_code, reason = "its `main` is for people")]
-#[path = "../../examples/embed.rs"]
-mod embed;
+#[path = "../../examples/program.rs"]
+mod program;
 
 /// Every example program and its grant.
 const PROGRAMS: [(&str, &str); 3] =
@@ -47,7 +47,7 @@ fn every_program_is_run_and_says_how() {
 }
 
 #[tokio::test]
-async fn the_embedding_example_runs() {
-    let value = embed::run().await.expect("the program completes");
+async fn the_example_that_runs_a_program_runs() {
+    let value = program::run().await.expect("the program completes");
     assert_eq!(value, Some("warmest: Hanoi".into()));
 }

@@ -13,6 +13,7 @@
 
 mod execution;
 mod json;
+mod platform;
 mod policy_file;
 mod registry;
 mod schema;

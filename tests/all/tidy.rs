@@ -63,11 +63,20 @@ fn the_engine_is_known_to_one_module_only() {
 
 #[test]
 fn modules_name_only_what_is_below_them() {
-    let rules: [(&str, &[&str]); 4] = [
+    const ABOVE_RUNTIME: [&str; 5] =
+        ["crate::tools", "crate::tool::", "crate::registry", "crate::execution", "crate::policy_file"];
+    let rules: [(&str, &[&str]); 8] = [
         ("src/json", &["crate::"]),
+        ("src/contain.rs", &["crate::"]),
+        (
+            "src/content.rs",
+            &["crate::json", "crate::runtime", "crate::tool", "crate::registry", "crate::execution"],
+        ),
         ("src/limits.rs", &["crate::runtime", "crate::tools", "crate::json"]),
-        ("src/runtime", &["crate::tools"]),
-        ("src/wasm", &["crate::tools", "crate::cli"]),
+        ("src/runtime", &ABOVE_RUNTIME),
+        ("src/wasm", &ABOVE_RUNTIME),
+        ("src/tool", &["crate::registry", "crate::tools"]),
+        ("src/execution", &["crate::tools", "crate::policy_file"]),
     ];
     for (place, forbidden) in rules {
         for path in files("src", "rs").into_iter().filter(|path| path.starts_with(place)) {
@@ -77,6 +86,13 @@ fn modules_name_only_what_is_below_them() {
             }
         }
     }
+}
+
+#[test]
+fn the_collapse_is_decided_in_one_place() {
+    let deciding: Vec<_> =
+        files("src", "rs").into_iter().filter(|path| read(path).contains("== Mode::Code")).collect();
+    assert_eq!(deciding, [PathBuf::from("src/registry/mode.rs")]);
 }
 
 #[test]
