@@ -89,6 +89,9 @@ pub const RULES_MAX: usize = 1_000;
 /// The most limits of a policy.
 pub const LIMITS_MAX: usize = 1_000;
 
+/// The most globs of one rule or limit.
+pub const GLOBS_MAX: usize = 1_000;
+
 /// The longest `reason`, in bytes.
 pub const REASON_BYTES_MAX: usize = 1_000;
 

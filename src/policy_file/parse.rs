@@ -11,7 +11,7 @@ use super::fields::{Field, Section};
 use super::glob::Glob;
 use super::predicate::{Pointer, Predicate, Test};
 use super::rules::{Action, Calls, Limit, Per, Rule, Rules};
-use super::{LIMITS_MAX, REASON_BYTES_MAX, RULES_MAX, TEXT_BYTES_MAX};
+use super::{GLOBS_MAX, LIMITS_MAX, REASON_BYTES_MAX, RULES_MAX, TEXT_BYTES_MAX};
 
 const ACTIONS: [(&str, Action); 3] = [("allow", Action::Allow), ("deny", Action::Deny), ("ask", Action::Ask)];
 const CALLS: [(&str, Calls); 3] = [("direct", Calls::Direct), ("nested", Calls::Nested), ("any", Calls::Any)];
@@ -99,6 +99,10 @@ fn tools(section: &Section<'_>) -> Result<Vec<Glob>, PolicyError> {
     match field.items() {
         None => Ok(vec![glob("tools", field, GLOBS)?]),
         Some(items) if items.is_empty() => Err(field.error("`tools` is empty; `*` means all tools")),
+        Some(items) if items.len() > GLOBS_MAX => {
+            let message = format!("`tools` has {} globs; at most {GLOBS_MAX} are allowed", items.len());
+            Err(field.error(message))
+        }
         Some(items) => items.into_iter().map(|item| glob("tools", item, GLOBS)).collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! What a policy file is refused for: every text, and the line.
 
-use hotcell::policy_file::{LIMITS_MAX, PolicyFile, REASON_BYTES_MAX, RULES_MAX, TEXT_BYTES_MAX};
+use hotcell::policy_file::{GLOBS_MAX, LIMITS_MAX, PolicyFile, REASON_BYTES_MAX, RULES_MAX, TEXT_BYTES_MAX};
 
 #[track_caller]
 fn refused(text: &str) -> String {
@@ -255,6 +255,10 @@ fn sizes_are_bounded() {
         refused(&reason(REASON_BYTES_MAX + 1)),
         "line 5: `reason` is 1001 bytes long; at most 1000 are allowed"
     );
+
+    let globs = |count: usize| rules(&[&format!("action = 'deny'\ntools = [{}]", "'a',".repeat(count))]);
+    assert!(PolicyFile::parse(&globs(GLOBS_MAX)).is_ok());
+    assert_eq!(refused(&globs(GLOBS_MAX + 1)), "line 4: `tools` has 1001 globs; at most 1000 are allowed");
 
     let glob = |bytes: usize| rules(&[&format!("action = 'deny'\ntools = '{}'", "x".repeat(bytes))]);
     assert!(PolicyFile::parse(&glob(500)).is_ok());
