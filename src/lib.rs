@@ -38,6 +38,7 @@ pub mod limits;
 pub mod policy_file;
 pub mod registry;
 pub mod runtime;
+mod stack;
 pub mod tool;
 #[cfg(feature = "fs")]
 pub mod tools;

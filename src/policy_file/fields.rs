@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 
 use super::error::{Lines, PolicyError, listed, quoted};
-use crate::json::{Array, Float, Integer, Object, Value};
+use crate::json::{self, Array, Float, Integer, Object, Value};
 
 /// One value, and the line it begins in.
 #[derive(Clone, Copy)]
@@ -144,8 +144,15 @@ impl<'t> Field<'t> {
         })
     }
 
-    /// Any value, as JSON. Its depth is bounded by the parser.
+    /// Any value, as JSON.
     pub(super) fn json(&self) -> Result<Value, PolicyError> {
+        let value = self.convert()?;
+        json::check(&value).map_err(|error| self.error(error.to_string()))?;
+        Ok(value)
+    }
+
+    /// Recurses as deep as the value is; the parser bounds that, and the stack of `parse` is made for it.
+    fn convert(&self) -> Result<Value, PolicyError> {
         match self.value {
             DeValue::String(text) => Ok(Value::from(text.as_ref())),
             DeValue::Boolean(truth) => Ok(Value::Bool(*truth)),
@@ -157,12 +164,12 @@ impl<'t> Field<'t> {
                 .ok_or_else(|| self.error(format!("{} is no number that JSON knows", quoted(number.as_str())))),
             DeValue::Datetime(_) => Err(self.error("JSON knows no dates and times; write a string")),
             DeValue::Array(items) => {
-                let items = items.iter().map(|item| Field::new(item, self.lines).json());
+                let items = items.iter().map(|item| Field::new(item, self.lines).convert());
                 items.collect::<Result<Array, _>>().map(Value::Array)
             }
             DeValue::Table(entries) => {
                 let entries = entries.iter().map(|(key, value)| {
-                    Ok((key.get_ref().clone().into_owned(), Field::new(value, self.lines).json()?))
+                    Ok((key.get_ref().clone().into_owned(), Field::new(value, self.lines).convert()?))
                 });
                 entries.collect::<Result<Object, _>>().map(Value::Object)
             }

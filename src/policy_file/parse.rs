@@ -12,6 +12,7 @@ use super::glob::Glob;
 use super::predicate::{Pointer, Predicate, Test};
 use super::rules::{Action, Calls, Limit, Per, Rule, Rules};
 use super::{GLOBS_MAX, LIMITS_MAX, REASON_BYTES_MAX, RULES_MAX, TEXT_BYTES_MAX};
+use crate::stack::on_large_stack;
 
 const ACTIONS: [(&str, Action); 3] = [("allow", Action::Allow), ("deny", Action::Deny), ("ask", Action::Ask)];
 const CALLS: [(&str, Calls); 3] = [("direct", Calls::Direct), ("nested", Calls::Nested), ("any", Calls::Any)];
@@ -20,8 +21,13 @@ const PER: [(&str, Per); 2] = [("run", Per::Run), ("scope", Per::Scope)];
 const AN_ACTION: &str = "one of `allow`, `deny`, `ask`";
 const GLOBS: &str = "a glob or a list of globs";
 
-/// Reads a file.
+/// Reads a file, on a large stack: dotted keys inside nested tables make it thousands of levels deep.
 pub(super) fn parse(text: &str) -> Result<Rules, PolicyError> {
+    on_large_stack(|| parse_here(text))
+        .unwrap_or_else(|why| Err(PolicyError::new(1, format!("the policy cannot be read: {why}"))))
+}
+
+fn parse_here(text: &str) -> Result<Rules, PolicyError> {
     if text.len() > TEXT_BYTES_MAX {
         let message = format!("the policy is {} bytes long; at most {TEXT_BYTES_MAX} are allowed", text.len());
         return Err(PolicyError::new(1, message));

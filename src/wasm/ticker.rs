@@ -3,7 +3,7 @@
 //! A thread and not a task, because a task could be starved by the very guests it has to interrupt. Invariant: while a
 //! [`Ticking`] exists, the epoch moves about every [`TICK`]; with none for a while, the thread sleeps.
 
-#![expect(clippy::disallowed_methods, reason = "the one place that starts a thread")]
+#![expect(clippy::disallowed_methods, reason = "the clock has a thread of its own")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

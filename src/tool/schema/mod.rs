@@ -19,11 +19,11 @@ mod violation;
 
 use std::fmt;
 use std::sync::Arc;
-use std::thread;
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
 
 use crate::json::{self, Value, encoded_len};
+use crate::stack::on_large_stack;
 
 pub use violation::{VIOLATIONS_MAX, Violation, Violations};
 
@@ -42,8 +42,12 @@ const CHAIN_MAX: usize = 512;
 /// The most patterns of a schema. Each may take [`PATTERN_BYTES_MAX`] and the time to compile that.
 const PATTERNS_MAX: usize = 256;
 
-/// The stack that compiling has, in bytes. Only what is touched takes memory.
-const COMPILER_STACK_BYTES: usize = 64 * 1024 * 1024;
+/// The most bytes that the places of all parts of a schema take together, as JSON pointers. The library keeps one for each.
+const PLACES_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// The most bytes that all identifiers and references take together, each with the bases above it. The library keeps several
+/// copies of each.
+const URIS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// How many steps checking an empty value may take.
 ///
@@ -130,16 +134,28 @@ impl Schema {
     ///
     /// Every way in which the value does not match. A value nested deeper than
     /// [`DEPTH_MAX`](json::DEPTH_MAX) levels never matches, nor does one that takes more than
-    /// [`VALIDATION_STEPS_MAX`] steps, or more stack than a thread is sure to have.
+    /// [`VALIDATION_STEPS_MAX`] steps, or more than 1.25 MiB of stack below the caller: threads that check
+    /// values need the 2 MiB that tokio gives them.
     pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
-        json::check(instance).map_err(|error| Violations::of_all(&error.to_string()))?;
+        let given_up = || Err(Violations::of_all("checking was given up"));
+        self.validate_within(u64::MAX, instance).unwrap_or_else(given_up)
+    }
+
+    /// The same, if each pass over the value takes no more than `steps`, and `None` otherwise: then it is work for a
+    /// thread that nobody waits on.
+    pub(crate) fn validate_within(&self, steps: u64, instance: &Value) -> Option<Result<(), Violations>> {
+        if let Err(error) = json::check(instance) {
+            return Some(Err(Violations::of_all(&error.to_string())));
+        }
         let size = Size::of(instance);
-        let bounds = Bounds { steps: size.steps(), room: u64::MAX, text_steps: self.text_steps(), error_bytes: 0 };
+        let text_steps = self.text_steps();
+        let bounds = Bounds { steps: size.steps().min(steps), room: u64::MAX, text_steps, error_bytes: 0 };
         let root = if self.0.backtracks { Reader::Root(instance) } else { Reader::Value(instance) };
         match meter::bounded(bounds, || self.0.validator.is_valid(root)) {
-            Ok((true, _)) => Ok(()),
-            Ok((false, _)) => Err(self.explain(instance, root, size)),
-            Err(stop) => Err(Violations::of_all(&gave_up(stop, bounds.steps))),
+            Ok((true, _)) => Some(Ok(())),
+            Ok((false, _)) => self.explain(instance, root, size, bounds.steps).map(Err),
+            Err(Stop::Steps) if bounds.steps < size.steps() => None,
+            Err(stop) => Some(Err(Violations::of_all(&gave_up(stop, bounds.steps)))),
         }
     }
 
@@ -147,11 +163,11 @@ impl Schema {
         if self.0.backtracks { BACKTRACK_STEPS } else { 0 }
     }
 
-    /// Finds out how a value does not match.
+    /// Finds out how a value does not match. `None` where that takes more steps than there are, and there could be more.
     #[cold]
-    fn explain(&self, instance: &Value, root: Reader<'_>, size: Size) -> Violations {
+    fn explain(&self, instance: &Value, root: Reader<'_>, size: Size, steps: u64) -> Option<Violations> {
         let bounds = Bounds {
-            steps: size.steps(),
+            steps,
             text_steps: self.text_steps(),
             room: ROOM_BYTES.saturating_add(size.bytes.saturating_mul(4)),
             error_bytes: ERROR_BYTES.saturating_add(size.path).saturating_add(self.0.error_bytes),
@@ -159,8 +175,9 @@ impl Schema {
         let pass = meter::bounded(bounds, || self.0.validator.iter_errors(root).collect::<Vec<_>>());
         let (errors, used) = match pass {
             Ok(found) => found,
+            Err(Stop::Steps) if steps < size.steps() => return None,
             // All are too many; the first one ends the search.
-            Err(stop) => return self.explain_first(instance, root, bounds, stop),
+            Err(stop) => return Some(self.explain_first(instance, root, bounds, stop)),
         };
         let mut list: Vec<Violation> = Vec::new();
         let mut more = used.full_at.is_some();
@@ -175,9 +192,9 @@ impl Schema {
             list.push(Violation::describe(instance, error));
         }
         if list.is_empty() {
-            return Violations::of_all("no match, in too many ways to tell");
+            return Some(Violations::of_all("no match, in too many ways to tell"));
         }
-        Violations::new(list, more)
+        Some(Violations::new(list, more))
     }
 
     /// Finds out one way in which a value does not match.
@@ -209,14 +226,11 @@ fn gave_up(stop: Stop, steps: u64) -> String {
     }
 }
 
-/// Builds the validator on a stack of its own: the compiler's recursion is several times as deep
-/// as the document, and a test build takes ten kilobytes for each level.
+/// Builds the validator on a large stack: the compiler's recursion is several times as deep as the
+/// document, and a test build takes ten kilobytes for each level.
 fn build(document: &Value, converted: &serde_json::Value) -> Result<(Validator<Exact>, bool), SchemaError> {
-    let compiler = thread::Builder::new().name("hotcell-schema".to_owned()).stack_size(COMPILER_STACK_BYTES);
-    thread::scope(|scope| match compiler.spawn_scoped(scope, || build_here(document, converted)) {
-        Ok(handle) => handle.join().unwrap_or_else(|_| Err(SchemaError::new("the schema compiler failed"))),
-        Err(error) => Err(SchemaError::new(&format!("the schema compiler has no thread: {error}"))),
-    })
+    on_large_stack(|| build_here(document, converted))
+        .unwrap_or_else(|why| Err(SchemaError::new(&format!("the schema cannot be compiled: {why}"))))
 }
 
 /// Builds the validator with an engine for patterns that takes linear time or, if a pattern needs
@@ -224,7 +238,9 @@ fn build(document: &Value, converted: &serde_json::Value) -> Result<(Validator<E
 fn build_here(document: &Value, converted: &serde_json::Value) -> Result<(Validator<Exact>, bool), SchemaError> {
     if !expansion::is_bounded(document) {
         let most = expansion::EXPANSION_MAX;
-        return Err(SchemaError::new(&format!("unevaluated keywords lead to more than {most} subschemas")));
+        return Err(SchemaError::new(&format!(
+            "unevaluated keywords lead to too much work: more than {most} parts"
+        )));
     }
     let options = || jsonschema::options_for::<Exact>().offline().should_validate_formats(false);
     let linear = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX);
@@ -250,6 +266,13 @@ fn check_nesting(document: &Value) -> Result<(), SchemaError> {
             "schema of {patterns} patterns has more than {PATTERNS_MAX} patterns"
         )));
     }
+    let mut names = Names::default();
+    names.add(document, 0, 0);
+    if names.places > PLACES_BYTES_MAX || names.uris > URIS_BYTES_MAX {
+        return Err(SchemaError::new(
+            "its names are too long for how many parts it has: shorten keys with many parts below them, or identifiers",
+        ));
+    }
     let chain = chain::longest(document);
     if chain > CHAIN_MAX {
         let message =
@@ -257,6 +280,43 @@ fn check_nesting(document: &Value) -> Result<(), SchemaError> {
         return Err(SchemaError::new(&message));
     }
     Ok(())
+}
+
+/// How many bytes the compiler spends on saying where it is.
+#[derive(Default)]
+struct Names {
+    places: u64,
+    uris: u64,
+}
+
+impl Names {
+    /// Adds a value at a place of `path` bytes, below identifiers of `base` bytes.
+    fn add(&mut self, value: &Value, path: u64, base: u64) {
+        self.places = self.places.saturating_add(path);
+        match value {
+            Value::Array(items) => {
+                // A slash and an index.
+                let path = path + 2 + u64::from(whole(items.len()).checked_ilog10().unwrap_or(0));
+                for item in items {
+                    self.add(item, path, base);
+                }
+            }
+            Value::Object(entries) => {
+                let text = |key: &str| whole(entries.get(key).and_then(Value::as_str).map_or(0, str::len));
+                let base = base + text("$id") + text("id");
+                for (key, value) in entries {
+                    let names = ["$id", "id", "$anchor", "$dynamicAnchor"].contains(&key)
+                        || chain::REFERENCES.contains(&key);
+                    if let Some(uri) = value.as_str().filter(|_| names) {
+                        self.uris = self.uris.saturating_add(base).saturating_add(whole(uri.len()));
+                    }
+                    // A slash, and some characters are escaped with two.
+                    self.add(value, path + 1 + 2 * whole(key.len()), base);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// How many patterns a schema has, or seems to have.

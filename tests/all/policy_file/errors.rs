@@ -229,6 +229,22 @@ fn a_rule_that_may_match_is_not_refused() {
 }
 
 #[test]
+fn values_are_bounded_in_depth_however_they_are_spelled() {
+    let nested = |tables: usize, keys: usize| {
+        let key = vec!["a"; keys].join(".");
+        let value = format!("{}1{}", format!("{{ {key} = ").repeat(tables), " }".repeat(tables));
+        format!(
+            "default = 'deny'\n[[rule]]\naction = 'allow'\ntools = '*'\nwhen = [{{ pointer = '', equals = {value} }}]"
+        )
+    };
+    assert!(PolicyFile::parse(&nested(8, 64)).is_ok());
+    let message = refused(&nested(9, 64));
+    assert_eq!(message.split(" at $").next(), Some("line 5: nesting deeper than 512 levels"));
+    // The parser bounds either, and their product is thousands of levels.
+    assert_eq!(refused(&nested(70, 70)).split(" at $").next(), Some("line 5: nesting deeper than 512 levels"));
+}
+
+#[test]
 fn sizes_are_bounded() {
     let text = format!("default = 'allow'\n#{}", "x".repeat(TEXT_BYTES_MAX - 19));
     assert_eq!(text.len(), TEXT_BYTES_MAX);
