@@ -84,10 +84,15 @@ async fn judge(core: Arc<Core>, decoded: Decoded) -> Result<Materialized, Settle
     Ok(Materialized { core, checked: Some(tool) })
 }
 
-/// Checks a value; a large one on the blocking pool.
+/// How many steps a check may take on the task that polls the call: about a millisecond's work.
+const INLINE_STEPS: u64 = 20_000;
+
+/// Checks a value; on the blocking pool where the value is large, or the schema makes long work of it.
 pub(super) async fn validate(schema: &Schema, value: &Arc<Value>) -> Result<(), Violations> {
-    if !value_is_large(value) {
-        return schema.validate(value);
+    if !value_is_large(value)
+        && let Some(checked) = schema.validate_within(INLINE_STEPS, value)
+    {
+        return checked;
     }
     let (schema, value) = (schema.clone(), Arc::clone(value));
     match tokio::task::spawn_blocking(move || schema.validate(&value)).await {

@@ -190,7 +190,8 @@ impl ToolBuilder {
         self
     }
 
-    /// Puts the parts together.
+    /// Puts the parts together. Compiles the schemas that are not compiled yet, each on a thread of its own, and waits for it:
+    /// some microseconds for ordinary ones.
     ///
     /// # Errors
     /// [`Misuse`](crate::ErrorKind::Misuse), naming the tool, for an empty or over-long name, a missing part, a schema that

@@ -12,10 +12,14 @@ use crate::json::{Object, Value, follow};
 
 use super::chain::{HERE, HERE_BY_NAME, REFERENCES};
 
-/// The most subschemas that are compiled for all such keywords of a document together.
-pub(super) const EXPANSION_MAX: usize = 10_000;
+/// The most work for all such keywords of a document together: [`SUBSCHEMA`] for each subschema that is compiled for them, and
+/// one for each name or pattern that is copied, and for each 64 bytes of it.
+pub(super) const EXPANSION_MAX: usize = 10_000 * SUBSCHEMA;
 
-/// Whether all such keywords together lead to no more than [`EXPANSION_MAX`] subschemas.
+/// What compiling one subschema counts for.
+const SUBSCHEMA: usize = 10;
+
+/// Whether all such keywords together take no more than [`EXPANSION_MAX`].
 pub(super) fn is_bounded(document: &Value) -> bool {
     let mut expansion = Expansion { document, named: Vec::new(), path: Vec::new(), left: EXPANSION_MAX };
     let mut starts = Vec::new();
@@ -54,13 +58,12 @@ struct Expansion<'a> {
 impl<'a> Expansion<'a> {
     /// Goes everywhere a schema leads to, and tells whether that was not too much.
     fn enter(&mut self, value: &'a Value) -> bool {
+        if !self.charge(SUBSCHEMA) {
+            return false;
+        }
         let Value::Object(schema) = value else {
             return true;
         };
-        let Some(left) = self.left.checked_sub(1) else {
-            return false;
-        };
-        self.left = left;
         let address = from_ref(value).addr();
         if self.path.contains(&address) {
             return true;
@@ -71,8 +74,18 @@ impl<'a> Expansion<'a> {
         bounded
     }
 
+    fn charge(&mut self, work: usize) -> bool {
+        let left = self.left.checked_sub(work);
+        self.left = left.unwrap_or(0);
+        left.is_some()
+    }
+
     fn enter_all(&mut self, schema: &'a Object) -> bool {
         schema.iter().all(|(key, value)| match value {
+            Value::Object(by_name) if matches!(key, "properties" | "patternProperties") => {
+                by_name.keys().all(|name| self.charge(1 + name.len() / 64))
+            }
+            Value::Array(items) if matches!(key, "items" | "prefixItems") => self.charge(items.len()),
             Value::String(reference) if REFERENCES.contains(&key) => self.refer(reference),
             Value::Array(items) if HERE.contains(&key) => items.iter().all(|item| self.enter(item)),
             Value::Object(_) if HERE.contains(&key) => self.enter(value),

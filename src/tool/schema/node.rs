@@ -22,7 +22,7 @@ use super::meter::{charge, charge_error, charge_match, charge_room, charge_text,
 use super::{convert, equal};
 
 /// Bytes of a text that a pattern may be matched against in the time of one step.
-pub(super) const TEXT_BYTES_PER_STEP: usize = 16;
+pub(super) const TEXT_BYTES_PER_STEP: usize = 4;
 
 /// Digits of a number that are read in the time of one step.
 const DIGITS_PER_STEP: usize = 8;

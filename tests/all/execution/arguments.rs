@@ -162,3 +162,19 @@ async fn pl_07_lossy_arguments_say_where() {
     }
     assert_eq!(messages, cases.map(|(_, expected)| expected.to_owned()));
 }
+
+#[tokio::test]
+async fn a_schema_that_makes_long_work_of_a_small_value_does_not_hold_the_caller_s_thread() {
+    let mut definitions = String::new();
+    for number in 0..60 {
+        let next = format!(r##"{{"$ref":"#/$defs/{}"}}"##, number + 1);
+        definitions.push_str(&format!(r#""{number}":{{"allOf":[{next},{next}]}},"#));
+    }
+    let schema = format!(r##"{{"$defs":{{{definitions}"60":{{"type":"object"}}}},"$ref":"#/$defs/0"}}"##);
+    let registry = registry(Mode::Native);
+    registry.register(same("slow").parameters(schema)).expect("it compiles").keep();
+    let mut call = Box::pin(registry.call(CallRequest::new("slow", "{}", CancellationToken::new())));
+    assert!(futures_util::poll!(&mut call).is_pending());
+    let message = "the arguments of `slow` are not valid:\n$: checking takes more than 4000032 steps";
+    assert_eq!(failure(&*call.await), (ErrorCode::InvalidArgs, message));
+}

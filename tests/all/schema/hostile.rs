@@ -49,7 +49,44 @@ fn chains_are_refused_beyond_their_bound() {
         assert!(refusal(&chain(513, link)).ends_with("more than 512"));
     }
     let doubled = chain(40, r#"{"anyOf":[@,@],"unevaluatedItems":false}"#);
-    assert_eq!(refusal(&doubled), "unevaluated keywords lead to more than 10000 subschemas");
+    assert_eq!(refusal(&doubled), "unevaluated keywords lead to too much work: more than 100000 parts");
+}
+
+#[test]
+fn names_that_the_compiler_would_copy_for_each_part_are_bounded() {
+    let message = "its names are too long for how many parts it has: shorten keys with many parts below them, or identifiers";
+    let properties = |count: usize| {
+        let list: Vec<String> = (0..count).map(|number| format!("\"{number}\":{{}}")).collect();
+        list.join(",")
+    };
+    // A key of 100,000 bytes, escaped by twice as many at most, stands in the place of everything below it.
+    let below = |count: usize| {
+        format!(r#"{{"properties":{{"{}":{{"properties":{{{}}}}}}}}}"#, "k".repeat(100_000), properties(count))
+    };
+    assert_eq!(wrong(&schema(&below(150)), "1"), "");
+    assert_eq!(refusal(&below(200)), message);
+    // An identifier of 100,000 bytes is the base of all below it.
+    let based = |count: usize| {
+        let list: Vec<String> = (0..count).map(|number| format!(r#""{number}":{{"$id":"{number}"}}"#)).collect();
+        format!(r#"{{"$id":"http://h/{}/","$defs":{{{}}}}}"#, "p".repeat(100_000), list.join(","))
+    };
+    assert_eq!(wrong(&schema(&based(160)), "1"), "");
+    assert_eq!(refusal(&based(180)), message);
+}
+
+#[test]
+fn names_below_unevaluated_keywords_count_each_time() {
+    let copied = |copies: usize, names: usize| {
+        let list: Vec<String> = (0..names).map(|number| format!("\"{number}\":true")).collect();
+        let copy = r##"{"$ref":"#/$defs/p","unevaluatedProperties":false},"##.repeat(copies);
+        format!(r#"{{"$defs":{{"p":{{"properties":{{{}}}}}}},"allOf":[{copy}true]}}"#, list.join(","))
+    };
+    // Each copy is two subschemas and as many names.
+    assert_eq!(wrong(&schema(&copied(49, 2_000)), "1"), "");
+    let message = "unevaluated keywords lead to too much work: more than 100000 parts";
+    assert_eq!(refusal(&copied(50, 2_000)), message);
+    let booleans = format!(r#"{{"allOf":[{}true],"unevaluatedProperties":false}}"#, "true,".repeat(10_000));
+    assert_eq!(refusal(&booleans), message);
 }
 
 #[test]
