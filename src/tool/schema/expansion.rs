@@ -97,6 +97,9 @@ impl<'a> Expansion<'a> {
     }
 
     fn refer(&mut self, reference: &str) -> bool {
+        if !self.charge(reference.len() / 64) {
+            return false;
+        }
         let pointer = reference.strip_prefix('#').filter(|pointer| !pointer.contains('%'));
         let plain = pointer.filter(|pointer| pointer.is_empty() || pointer.starts_with('/'));
         if let Some(target) = plain.and_then(|pointer| follow(self.document, pointer).1) {

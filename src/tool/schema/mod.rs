@@ -10,6 +10,7 @@
 //! own; validating is bounded by the meter of `meter.rs`.
 
 mod chain;
+mod constant;
 mod convert;
 mod equal;
 mod expansion;
@@ -41,6 +42,9 @@ const CHAIN_MAX: usize = 512;
 
 /// The most patterns of a schema. Each may take [`PATTERN_BYTES_MAX`] and the time to compile that.
 const PATTERNS_MAX: usize = 256;
+
+/// The most items of one `allOf`. The library compares the names in them with each other at the first check.
+const ALL_OF_MAX: usize = 500;
 
 /// The most bytes that the places of all parts of a schema take together, as JSON pointers. The library keeps one for each.
 const PLACES_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -242,7 +246,10 @@ fn build_here(document: &Value, converted: &serde_json::Value) -> Result<(Valida
             "unevaluated keywords lead to too much work: more than {most} parts"
         )));
     }
-    let options = || jsonschema::options_for::<Exact>().offline().should_validate_formats(false);
+    let options = || {
+        let options = jsonschema::options_for::<Exact>().offline().should_validate_formats(false);
+        options.with_keyword("const", constant::compile)
+    };
     let linear = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX);
     if let Ok(validator) = options().with_pattern_options(linear).build(converted) {
         return Ok((validator, false));
@@ -265,6 +272,10 @@ fn check_nesting(document: &Value) -> Result<(), SchemaError> {
         return Err(SchemaError::new(&format!(
             "schema of {patterns} patterns has more than {PATTERNS_MAX} patterns"
         )));
+    }
+    let all_of = longest_all_of(document);
+    if all_of > ALL_OF_MAX {
+        return Err(SchemaError::new(&format!("an `allOf` of {all_of} items has more than {ALL_OF_MAX} items")));
     }
     let mut names = Names::default();
     names.add(document, 0, 0);
@@ -316,6 +327,22 @@ impl Names {
             }
             _ => {}
         }
+    }
+}
+
+/// The most items of one `allOf`.
+fn longest_all_of(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(longest_all_of).max().unwrap_or(0),
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| {
+                let here = value.as_array().filter(|_| key == "allOf").map_or(0, |items| items.len());
+                here.max(longest_all_of(value))
+            })
+            .max()
+            .unwrap_or(0),
+        _ => 0,
     }
 }
 

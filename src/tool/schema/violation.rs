@@ -144,7 +144,7 @@ pub(super) fn bounded(bytes_max: usize, write: impl FnOnce(&mut dyn Write) -> fm
 }
 
 /// The beginning of what a value or a text looks like.
-fn excerpt(value: impl fmt::Display) -> String {
+pub(super) fn excerpt(value: impl fmt::Display) -> String {
     bounded(EXCERPT_BYTES_MAX, |text| write!(text, "{value}"))
 }
 
@@ -261,7 +261,11 @@ fn write_kind(text: &mut dyn Write, error: &ValidationError<'_>, found: Option<&
         }
         Kind::BacktrackLimitExceeded { .. } => text.write_str("matching a pattern took too many steps"),
         Kind::RegexEngineFailure { .. } => text.write_str("a pattern could not be matched"),
-        Kind::Custom { message, .. } => text.write_str(message),
+        // The one keyword of our own says what it expects.
+        Kind::Custom { message, .. } => {
+            write!(text, "expected {message}, found ")?;
+            write_found(text, found)
+        }
         kind => {
             write_expected(text, kind)?;
             text.write_str(", found ")?;

@@ -85,8 +85,30 @@ fn names_below_unevaluated_keywords_count_each_time() {
     assert_eq!(wrong(&schema(&copied(49, 2_000)), "1"), "");
     let message = "unevaluated keywords lead to too much work: more than 100000 parts";
     assert_eq!(refusal(&copied(50, 2_000)), message);
-    let booleans = format!(r#"{{"allOf":[{}true],"unevaluatedProperties":false}}"#, "true,".repeat(10_000));
-    assert_eq!(refusal(&booleans), message);
+    let booleans = r#"{"allOf":[true,true,true],"unevaluatedProperties":false},"#.repeat(3_000);
+    assert_eq!(refusal(&format!(r#"{{"anyOf":[{booleans}true]}}"#)), message);
+}
+
+#[test]
+fn branches_that_lead_everywhere_are_not_followed_when_they_are_compiled() {
+    // Each of twenty ways leads to twenty again; sixteen levels of that are as good as endless.
+    let ways = vec![r##"{"$ref":"#/$defs/a"}"##; 20].join(",");
+    for keyword in ["anyOf", "oneOf"] {
+        let text = format!(
+            r##"{{"$defs":{{"a":{{"allOf":[{ways}]}}}},"{keyword}":[{{"$ref":"#/$defs/a"}},{{}},{{}}]}}"##
+        );
+        let expected =
+            if keyword == "anyOf" { "" } else { "$: expected a match of exactly one of oneOf, found 3" };
+        let found = wrong(&schema(&text), "1");
+        assert_eq!(found.is_empty(), expected.is_empty(), "{found}");
+    }
+    let names = |branches: usize| {
+        let list: Vec<String> =
+            (0..branches).map(|branch| format!(r#"{{"properties":{{"{branch}":true}}}}"#)).collect();
+        format!(r#"{{"allOf":[{}]}}"#, list.join(","))
+    };
+    assert_eq!(wrong(&schema(&names(500)), "{}"), "");
+    assert_eq!(refusal(&names(501)), "an `allOf` of 501 items has more than 500 items");
 }
 
 #[test]
