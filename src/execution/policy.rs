@@ -57,21 +57,29 @@ pub(crate) struct Policy {
 
 impl Policy {
     /// Adds the hooks of the next layer.
-    pub(crate) fn extend(&mut self, nearer: &Self) {
-        self.pre_execute.0.extend(nearer.pre_execute.0.iter().cloned());
-        self.guards.0.extend(nearer.guards.0.iter().cloned());
-        self.around.0.extend(nearer.around.0.iter().cloned());
-        self.post_execute.0.extend(nearer.post_execute.0.iter().cloned());
-        self.observers.0.extend(nearer.observers.0.iter().cloned());
+    pub(crate) fn extend(&mut self, nearer: Self) {
+        self.pre_execute.0.extend(nearer.pre_execute.0);
+        self.guards.0.extend(nearer.guards.0);
+        self.around.0.extend(nearer.around.0);
+        self.post_execute.0.extend(nearer.post_execute.0);
+        self.observers.0.extend(nearer.observers.0);
     }
 
-    /// Removes one hook, and says whether it was there.
-    pub(crate) fn remove(&mut self, id: HookId) -> bool {
-        self.pre_execute.remove(id)
-            || self.guards.remove(id)
-            || self.around.remove(id)
-            || self.post_execute.remove(id)
-            || self.observers.remove(id)
+    /// Takes one hook out, if it is there.
+    pub(crate) fn remove(&mut self, id: HookId) -> Option<Removed> {
+        let removed = Self {
+            pre_execute: self.pre_execute.remove(id),
+            guards: self.guards.remove(id),
+            around: self.around.remove(id),
+            post_execute: self.post_execute.remove(id),
+            observers: self.observers.remove(id),
+        };
+        let found = !(removed.pre_execute.is_empty()
+            && removed.guards.is_empty()
+            && removed.around.is_empty()
+            && removed.post_execute.is_empty()
+            && removed.observers.is_empty());
+        found.then_some(Removed { _hook: removed })
     }
 }
 
@@ -85,6 +93,11 @@ impl fmt::Debug for Policy {
             .field("observers", &self.observers.0.len())
             .finish()
     }
+}
+
+/// A hook that was taken out. Dropping it runs its owner's code.
+pub(crate) struct Removed {
+    _hook: Policy,
 }
 
 /// Hooks of one kind, in order.
@@ -109,10 +122,9 @@ impl<H: ?Sized> Hooks<H> {
         id
     }
 
-    fn remove(&mut self, id: HookId) -> bool {
-        let before = self.0.len();
-        self.0.retain(|(other, _)| *other != id);
-        self.0.len() != before
+    fn remove(&mut self, id: HookId) -> Self {
+        let place = self.0.iter().position(|(other, _)| *other == id);
+        Self(place.map(|place| self.0.remove(place)).into_iter().collect())
     }
 }
 

@@ -22,7 +22,17 @@ pub(super) struct Layer {
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) tools: BTreeMap<Arc<str>, Tool>,
-    pub(super) restrictions: Vec<Restriction>,
+    pub(super) restrictions: Vec<Arc<Restriction>>,
+    pub(super) mode: Option<Mode>,
+    pub(super) language: Option<Arc<str>>,
+    pub(super) order: Option<Arc<ToolOrder>>,
+    pub(super) policy: Policy,
+}
+
+/// What a layer declared at one moment. Reading it drops nothing, and so runs nobody's code, under the layer's lock.
+pub(super) struct Declared {
+    pub(super) tools: Vec<Tool>,
+    pub(super) restrictions: Vec<Arc<Restriction>>,
     pub(super) mode: Option<Mode>,
     pub(super) language: Option<Arc<str>>,
     pub(super) order: Option<Arc<ToolOrder>>,
@@ -46,7 +56,21 @@ impl Layer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the layer. Nothing changes where `change` fails.
+    /// A reading of the layer.
+    pub(super) fn declared(&self) -> Declared {
+        let state = self.state();
+        Declared {
+            tools: state.tools.values().cloned().collect(),
+            restrictions: state.restrictions.clone(),
+            mode: state.mode,
+            language: state.language.clone(),
+            order: state.order.clone(),
+            policy: state.policy.clone(),
+        }
+    }
+
+    /// Changes the layer. Nothing changes where `change` fails. What is taken out must be handed out: dropping a tool or a
+    /// hook is other people's code, which may come back here.
     pub(super) fn change<T, E>(&self, change: impl FnOnce(&mut State) -> Result<T, E>) -> Result<T, E> {
         let mut state = self.state();
         let changed = change(&mut state)?;

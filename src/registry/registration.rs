@@ -37,7 +37,7 @@ impl Registration {
             let same = state.tools.get(tool.name()).is_some_and(|other| other.is(&tool));
             if same { state.tools.remove(tool.name()).ok_or(()) } else { Err(()) }
         });
-        if let (Ok(_), Some(shared)) = (removed, shared.upgrade()) {
+        if let (Ok(_), Some(shared)) = (&removed, shared.upgrade()) {
             shared.changed();
         }
     }
@@ -79,8 +79,8 @@ impl HookHandle {
         let Some(layer) = self.layer.upgrade() else {
             return;
         };
-        let removed = layer.change(|state| if state.policy.remove(self.id) { Ok(()) } else { Err(()) });
-        if let (Ok(()), Some(shared)) = (removed, self.shared.upgrade()) {
+        let removed = layer.change(|state| state.policy.remove(self.id).ok_or(()));
+        if let (Ok(_), Some(shared)) = (&removed, self.shared.upgrade()) {
             shared.changed();
         }
     }

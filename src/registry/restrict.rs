@@ -75,7 +75,7 @@ impl Scope {
             )));
         }
         self.change(|state| {
-            state.restrictions.push(Restriction { allows, names: names.into_iter().collect() });
+            state.restrictions.push(Arc::new(Restriction { allows, names: names.into_iter().collect() }));
             Ok(())
         })
     }

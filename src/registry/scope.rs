@@ -242,11 +242,16 @@ impl Scope {
     /// What the scope sees. Made again only when something in its chain has changed.
     pub(crate) fn view(&self) -> Arc<View> {
         let stamp = self.stamp();
-        let mut cached = self.0.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        match cached.as_ref() {
-            Some(view) if view.stamp == stamp => Arc::clone(view),
-            _ => Arc::clone(cached.insert(Arc::new(self.fold(stamp, &self.0.chain)))),
+        let cached = || self.0.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(view) = cached().as_ref().filter(|view| view.stamp == stamp) {
+            return Arc::clone(view);
         }
+        // Neither made nor dropped under the lock: the last pointer to a tool may be in the old view, and its drop is other
+        // people's code, which may come back here.
+        let view = Arc::new(self.fold(stamp, &self.0.chain));
+        let old = cached().replace(Arc::clone(&view));
+        drop(old);
+        view
     }
 
     /// What the scope inherits: the view of its parent.

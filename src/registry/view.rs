@@ -40,20 +40,20 @@ impl View {
         let mut order = None;
         let mut policy = Policy::default();
         for layer in chain {
-            let state = layer.state();
-            for restriction in &state.restrictions {
+            let declared = layer.declared();
+            for restriction in &declared.restrictions {
                 tools = restriction.mask(tools);
             }
-            tools = merge(tools, state.tools.values());
-            mode = state.mode.unwrap_or(mode);
-            language = state.language.clone().or(language);
-            order = state.order.clone().or(order);
-            policy.extend(&state.policy);
+            tools = merge(tools, declared.tools);
+            mode = declared.mode.unwrap_or(mode);
+            language = declared.language.or(language);
+            order = declared.order.or(order);
+            policy.extend(declared.policy);
         }
         if mode.presents_run_code()
             && let Some(transport) = language.as_deref().and_then(defaults.transport)
         {
-            tools = merge(tools, std::iter::once(&transport));
+            tools = merge(tools, vec![transport]);
         }
         Self { stamp, tools, mode, language, order, policy }
     }
@@ -112,9 +112,12 @@ impl Restriction {
 }
 
 /// Two sequences sorted by name as one; the nearer tool shadows the farther one of the same name.
-fn merge<'a>(farther: Vec<Tool>, nearer: impl ExactSizeIterator<Item = &'a Tool>) -> Vec<Tool> {
-    if nearer.len() == 0 {
+fn merge(farther: Vec<Tool>, nearer: Vec<Tool>) -> Vec<Tool> {
+    if nearer.is_empty() {
         return farther;
+    }
+    if farther.is_empty() {
+        return nearer;
     }
     let mut merged = Vec::with_capacity(farther.len() + nearer.len());
     let mut farther = farther.into_iter().peekable();
@@ -123,7 +126,7 @@ fn merge<'a>(farther: Vec<Tool>, nearer: impl ExactSizeIterator<Item = &'a Tool>
             merged.push(before);
         }
         let _shadowed = farther.next_if(|other| other.name() == tool.name());
-        merged.push(tool.clone());
+        merged.push(tool);
     }
     merged.extend(farther);
     merged

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::FutureExt as _;
 use hotcell::execution::{CallRequest, ErrorCode};
-use hotcell::registry::{Changes, Mode, Registry};
+use hotcell::registry::{Changes, Mode, Registry, Scope};
 use tokio_util::sync::CancellationToken;
 
 use crate::tools::{echo, registry};
@@ -112,4 +112,43 @@ fn ten_thousand_tools_are_found_under_five_scopes() {
         assert_eq!(scope.get(&format!("tool {number}")).is_some(), number >= 5, "{number}");
     }
     assert!((0..5).all(|level| scope.get(&format!("own {level}")).is_some()));
+}
+
+/// Looks into its scope, and changes it, when it is dropped.
+struct Meddler(Scope);
+
+impl Drop for Meddler {
+    fn drop(&mut self) {
+        assert!(self.0.get("absent").is_none());
+        drop(self.0.register(echo("passing")));
+    }
+}
+
+#[test]
+fn what_is_removed_may_come_back_to_the_registry_when_it_is_dropped() {
+    let registry = Registry::new();
+    let meddle = || Meddler(registry.global().clone());
+    let (in_guard, in_observer, in_tool) = (meddle(), meddle(), meddle());
+    let guard = registry.guard(move |_| {
+        let _kept = &in_guard;
+        hotcell::execution::Verdict::Pass
+    });
+    let observer = registry.on_result(move |_, _| {
+        let _kept = &in_observer;
+    });
+    let tool = echo("tool").present_call(move |arguments| {
+        let _kept = &in_tool;
+        arguments.clone()
+    });
+    let registration = registry.register(tool).expect("valid");
+    // The view holds all three; what is dropped last is dropped when it is made anew.
+    assert!(registry.get("tool").is_some());
+    guard.remove();
+    assert!(registry.get("tool").is_some());
+    observer.remove();
+    drop(registration);
+    assert!(registry.get("tool").is_none());
+    let mut changes = registry.changes();
+    assert!(!told(&mut changes));
+    assert!(registry.schemas().is_empty());
 }
