@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, reason = "a benchmark that cannot start has nothing to say")]
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use hotcell::execution::{CallRequest, PostDecision, Verdict};
@@ -27,7 +28,7 @@ fn echo(name: &str) -> Tool {
 
 fn calls(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-    let arguments = json::decode(r#"{"a": 1, "b": "two"}"#).expect("valid");
+    let arguments = Arc::new(json::decode(r#"{"a": 1, "b": "two"}"#).expect("valid"));
     let plain = Registry::new();
     plain.register(echo("echo")).expect("valid").keep();
     let judged = Registry::new();
@@ -46,23 +47,21 @@ fn calls(criterion: &mut Criterion) {
         black_box(result.code());
     });
     let mut group = criterion.benchmark_group("call");
+    let id: Arc<str> = "id".into();
+    let request = |name: &Arc<str>| {
+        CallRequest::new(Arc::clone(name), Arc::clone(&arguments), CancellationToken::new())
+            .with_id(Arc::clone(&id))
+    };
+    let (echo_name, absent): (Arc<str>, Arc<str>) = ("echo".into(), "absent".into());
     for (name, registry) in
         [("no policy", &plain), ("5 listeners, 5 guards", &judged), ("post-execute, observer", &watched)]
     {
         group.bench_function(name, |bencher| {
-            bencher.to_async(&runtime).iter_batched(
-                || CallRequest::new("echo", arguments.clone(), CancellationToken::new()).with_id("id"),
-                |request| registry.call(request),
-                BatchSize::SmallInput,
-            );
+            bencher.to_async(&runtime).iter(|| registry.call(request(&echo_name)));
         });
     }
     group.bench_function("no policy, unknown tool", |bencher| {
-        bencher.to_async(&runtime).iter_batched(
-            || CallRequest::new("absent", arguments.clone(), CancellationToken::new()).with_id("id"),
-            |request| plain.call(request),
-            BatchSize::SmallInput,
-        );
+        bencher.to_async(&runtime).iter(|| plain.call(request(&absent)));
     });
     // What of it is not the pipeline: checking and copying the value twice.
     let schema = echo("echo").parameters().clone();
