@@ -29,7 +29,7 @@ pub(super) struct Core {
     /// Whether some attempt has started the body.
     started: AtomicBool,
     /// What the current attempt's body has deferred.
-    deferred: Mutex<Arc<Mutex<Deferred>>>,
+    deferred: Mutex<Option<Arc<Mutex<Deferred>>>>,
     /// The place among the parent's children; given back when the call is over.
     child: Mutex<Option<Child>>,
 }
@@ -106,14 +106,14 @@ impl Core {
     /// A fresh place for what the next attempt's body defers. What the attempt before it deferred is dropped.
     pub(super) fn open_deferred(&self) -> Arc<Mutex<Deferred>> {
         let fresh = Arc::<Mutex<Deferred>>::default();
-        *lock(&self.deferred) = Arc::clone(&fresh);
+        *lock(&self.deferred) = Some(Arc::clone(&fresh));
         fresh
     }
 
     /// What the current attempt's body has deferred so far.
     pub(super) fn take_deferred(&self) -> Deferred {
-        let current = Arc::clone(&lock(&self.deferred));
-        std::mem::take(&mut *lock(&current))
+        let current = lock(&self.deferred).take();
+        current.map(|current| std::mem::take(&mut *lock(&current))).unwrap_or_default()
     }
 
     /// Ends the execution: its token dies, and the calls it was lent to are awaited.

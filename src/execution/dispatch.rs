@@ -52,22 +52,26 @@ pub(super) async fn attempt(core: Arc<Core>, checked: Option<Tool>, cancel: Canc
         Err(unknown) => return Attempt::failed(&core, unknown, Vec::new()),
     };
     // An attempt that a wrapper lets go of is a part of the execution all the same: it is cancelled and awaited with it, and
-    // none begins when it is over.
+    // none begins when it is over. Without wrappers the pipeline itself holds the attempt.
     let cancel = cancel.child_token();
     let _stopped = cancel.clone().drop_guard();
-    let Some(_part) = core.call.token.adopt(&core.call.scope, &cancel).filter(|_| !cancel.is_cancelled()) else {
+    let wrapped = !core.view.policy().around.is_empty();
+    let part = if wrapped { core.call.token.adopt(&core.call.scope, &cancel) } else { None };
+    if cancel.is_cancelled() || (wrapped && part.is_none()) {
         return Attempt::failed(&core, core.aborted(), Vec::new());
-    };
+    }
     let arguments = core.call.arguments.clone().unwrap_or_else(|| Arc::new(Value::Null));
     if !checked.is_some_and(|checked| checked.is(&tool))
         && let Err(violations) = validate(tool.parameters(), &arguments).await
     {
         return Attempt::failed(&core, invalid(&core.call.name, &violations), Vec::new());
     }
-    match tool.timeout() {
+    let attempt = match tool.timeout() {
         Some(limit) => timeout::limited(limit, cancel, |cancel| body(core, tool, arguments, cancel)).await,
         None => body(core, tool, arguments, cancel).await,
-    }
+    };
+    drop(part);
+    attempt
 }
 
 /// Runs the body once, and checks what it gives.

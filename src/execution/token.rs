@@ -4,7 +4,7 @@
 //! execution's body has not settled, only in its own registry, and only in its own scope and below. When it dies, the calls
 //! it was lent to are cancelled, and the execution waits for them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -38,7 +38,7 @@ pub(crate) struct TokenKey(Weak<Inner>);
 
 struct State {
     live: bool,
-    children: HashMap<u64, CancellationToken>,
+    children: BTreeMap<u64, CancellationToken>,
     adopted: u64,
 }
 
@@ -56,7 +56,7 @@ impl ExecutionToken {
             caller: caller.or_else(|| parent.as_ref().and_then(|parent| parent.0.caller.clone())),
             parent,
             runs_programs,
-            state: Mutex::new(State { live: true, children: HashMap::new(), adopted: 0 }),
+            state: Mutex::new(State { live: true, children: BTreeMap::new(), adopted: 0 }),
             childless: Notify::new(),
         }))
     }
@@ -101,6 +101,9 @@ impl ExecutionToken {
 
     /// Resolves once all calls under this token are over.
     pub(super) async fn childless(&self) {
+        if self.state().children.is_empty() {
+            return;
+        }
         loop {
             let notified = self.0.childless.notified();
             if self.state().children.is_empty() {
