@@ -35,6 +35,11 @@ impl Materialized {
 
 async fn judge(core: &Arc<Core>) -> Result<(), (ToolError, Route)> {
     let policy = core.view.policy();
+    // Before any listener: one that makes nested calls would otherwise never get here.
+    if core.call.token.depth() >= NESTING_DEPTH_MAX {
+        let reason = format!("calls nest deeper than {NESTING_DEPTH_MAX} levels");
+        return Err((denied(&core.call, &reason), Route::All));
+    }
     let decision = if policy.pre_execute.is_empty() {
         Some(Decision::Allow)
     } else {
@@ -78,10 +83,6 @@ async fn judge(core: &Arc<Core>) -> Result<(), (ToolError, Route)> {
             Ok(Verdict::Deny(reason)) => return Err((denied(&core.call, &reason), Route::All)),
             Err(_) => return Err((denied(&core.call, "a guard panicked"), Route::SkipPostExecute)),
         }
-    }
-    if core.call.token.depth() >= NESTING_DEPTH_MAX {
-        let reason = format!("calls nest deeper than {NESTING_DEPTH_MAX} levels");
-        return Err((denied(&core.call, &reason), Route::All));
     }
     Ok(())
 }

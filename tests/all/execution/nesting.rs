@@ -217,3 +217,27 @@ async fn pl_03_no_nested_call_outlives_its_parent_whoever_is_faster() {
         assert_eq!(round.len(), 5);
     }
 }
+
+#[test]
+fn a_listener_that_makes_nested_calls_comes_to_an_end() {
+    let work = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async {
+            let registry = Registry::new();
+            let asked = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+            let counted = Arc::clone(&asked);
+            registry.on_pre_execute(move |call, next| {
+                counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                async move {
+                    let again = hotcell::execution::CallRequest::new("absent", "{}", call.cancel().clone());
+                    call.scope().call(again.with_parent(call.token())).await;
+                    Ok(next.run().await)
+                }
+            });
+            crate::tools::call(&registry, "absent", "{}").await;
+            assert_eq!(asked.load(std::sync::atomic::Ordering::Relaxed), hotcell::execution::NESTING_DEPTH_MAX);
+        });
+    };
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(work).expect("a thread");
+    thread.join().expect("it comes to an end");
+}
