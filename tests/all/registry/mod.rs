@@ -2,6 +2,7 @@
 
 mod agreement;
 mod changes;
+mod names;
 mod register;
 mod scopes;
 mod wire;
