@@ -5,4 +5,5 @@ mod changes;
 mod names;
 mod register;
 mod scopes;
+mod typed;
 mod wire;
