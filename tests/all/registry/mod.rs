@@ -2,6 +2,7 @@
 
 mod agreement;
 mod changes;
+mod handles;
 mod names;
 mod register;
 mod scopes;
