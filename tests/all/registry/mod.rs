@@ -3,6 +3,7 @@
 mod agreement;
 mod changes;
 mod handles;
+mod masks;
 mod names;
 mod register;
 mod scopes;
