@@ -2,6 +2,7 @@
 
 mod agreement;
 mod changes;
+mod concurrent;
 mod handles;
 mod masks;
 mod names;
