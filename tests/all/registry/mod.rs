@@ -6,6 +6,7 @@ mod concurrent;
 mod handles;
 mod masks;
 mod names;
+mod orders;
 mod register;
 mod scopes;
 mod typed;
