@@ -9,5 +9,6 @@ mod names;
 mod orders;
 mod register;
 mod scopes;
+mod told;
 mod typed;
 mod wire;
