@@ -201,3 +201,51 @@ fn ten_thousand_tools_under_five_scopes_keep_their_owners() {
         assert!(scope.get("tool 10000").is_none());
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_tool_that_is_registered_while_somebody_looks_is_found_afterwards() {
+    let registry = Registry::new();
+    let agent = registry.child("agent").expect("shallow");
+    // Many tools, so that looking anew takes long enough to be overtaken by the next registration.
+    let schema = labelled("x", "x").parameters().clone();
+    let tool = |name: &str| {
+        let tool = Tool::builder(name).parameters(schema.clone()).output(schema.clone());
+        tool.body(async |_, _| Ok(Value::Null)).build().expect("valid")
+    };
+    for number in 0..1_000 {
+        agent.register(tool(&format!("own {number}"))).expect("free").keep();
+    }
+    let (done, looks) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let looking = tokio::task::spawn_blocking({
+        let (agent, done, looks) = (agent.clone(), Arc::clone(&done), Arc::clone(&looks));
+        move || {
+            while !done.load(Ordering::Relaxed) {
+                assert!(agent.get("own 0").is_some());
+                looks.fetch_add(1, Ordering::Release);
+            }
+        }
+    });
+    // Whoever looks has seen the end of the look that was under way.
+    let looked = |more: usize| {
+        let enough = looks.load(Ordering::Acquire) + more;
+        while looks.load(Ordering::Acquire) < enough {
+            std::thread::yield_now();
+        }
+    };
+    let mut missed = Vec::new();
+    for number in 0..CALLS {
+        let (first, second) = (format!("first {number}"), format!("second {number}"));
+        let (one, other) = (tool(&first), tool(&second));
+        registry.register(one).expect("free").keep();
+        // The second comes at another moment of the look that the first one causes, each time.
+        for _ in 0..number * 50 {
+            std::hint::spin_loop();
+        }
+        registry.register(other).expect("free").keep();
+        looked(2);
+        missed.extend([first, second].into_iter().filter(|name| agent.get(name).is_none()));
+    }
+    done.store(true, Ordering::Relaxed);
+    looking.await.expect("no panic");
+    assert_eq!(missed, [""; 0]);
+}
