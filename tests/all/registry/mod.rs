@@ -4,6 +4,7 @@ mod agreement;
 mod changes;
 mod concurrent;
 mod handles;
+mod long;
 mod masks;
 mod names;
 mod orders;
