@@ -28,6 +28,7 @@ use tokio::sync::watch;
 
 use crate::error::{Error, ErrorKind};
 use crate::execution::ApprovalService;
+use crate::json::clip;
 use crate::limits::Limits;
 use crate::tool::Tool;
 
@@ -188,11 +189,13 @@ impl RegistryBuilder {
         for (language, tool) in std::mem::take(&mut self.transports) {
             if tool.name() != RUN_CODE {
                 return Err(Error::misuse(format!(
-                    "the transport for `{language}` is named `{}`; it must be `{RUN_CODE}`",
-                    tool.name()
+                    "the transport for `{}` is named `{}`; it must be `{RUN_CODE}`",
+                    clip(&language, 80),
+                    clip(tool.name(), 80)
                 )));
             }
             if transports.insert(Arc::clone(&language), tool).is_some() {
+                let language = clip(&language, 80);
                 return Err(Error::misuse(format!("there are two transports for `{language}`")));
             }
             first.get_or_insert(language);

@@ -319,8 +319,8 @@ impl fmt::Debug for Scope {
 }
 
 pub(super) fn unknown_language(language: &str, known: &[&str]) -> Error {
-    let known =
-        if known.is_empty() { "no language at all".to_owned() } else { format!("`{}`", known.join("`, `")) };
+    let known: Vec<String> = known.iter().map(|language| format!("`{}`", clip(language, 80))).collect();
+    let known = if known.is_empty() { "no language at all".to_owned() } else { known.join(", ") };
     Error::misuse(format!(
         "there is no runtime for the language `{}`; there is one for {known}",
         clip(language, 80)

@@ -19,6 +19,11 @@ impl BodyError {
         Self { code: ErrorCode::ToolFailed, message: message.into() }
     }
 
+    /// A failure that is not the body's own.
+    pub(super) fn with_code(code: ErrorCode, message: String) -> Self {
+        Self { code, message }
+    }
+
     /// The message.
     #[must_use]
     pub fn message(&self) -> &str {

@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{BodyError, Tool, ToolBuilder};
-use crate::execution::ToolContext;
-use crate::json;
+use crate::execution::{ErrorCode, ToolContext};
+use crate::json::{self, Value, clip};
 
 impl Tool {
     /// A tool that takes an `A` and gives an `O`. Its schemas are derived from the two types by `schemars`.
@@ -55,18 +55,29 @@ impl Tool {
         T: Future<Output = Result<O, BodyError>> + Send + 'static,
     {
         let body = Arc::new(body);
-        Self::builder(name)
+        let name: Arc<str> = name.into().into();
+        let named = Arc::clone(&name);
+        Self::builder(&*name)
             .description(description)
             .parameters(schema_of::<A>(SchemaSettings::draft2020_12().for_deserialize()))
             .output(schema_of::<O>(SchemaSettings::draft2020_12().for_serialize()))
             .body(move |arguments, context| {
-                let body = Arc::clone(&body);
+                let (body, name) = (Arc::clone(&body), Arc::clone(&named));
                 async move {
-                    let output = body(json::from_value(&arguments)?, context).await?;
+                    let output = body(taken(&name, &arguments)?, context).await?;
                     Ok(json::to_value(&output)?)
                 }
             })
     }
+}
+
+/// The arguments as the type takes them. A type may refuse what its schema allows, an integer out of its range for example; that
+/// is the caller's fault, not the body's.
+fn taken<A: DeserializeOwned>(name: &str, arguments: &Value) -> Result<A, BodyError> {
+    json::from_value(arguments).map_err(|error| {
+        let message = format!("the arguments of `{}` are not valid:\n{error}", clip(name, 80));
+        BodyError::with_code(ErrorCode::InvalidArgs, message)
+    })
 }
 
 /// The schema of a type, as text.
