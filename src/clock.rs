@@ -18,6 +18,11 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
+/// The clock that timers go by.
+pub(crate) fn timer_now() -> tokio::time::Instant {
+    tokio::time::Instant::now()
+}
+
 /// Nanoseconds since the Unix epoch, in coarse steps; 0 on a machine whose clock stands before it.
 #[cfg(feature = "wasm")]
 pub(crate) fn wall_nanoseconds() -> u64 {

@@ -47,8 +47,10 @@ pub enum Limit {
     Wall,
     /// How long a cancelled call may take to settle before it is dropped.
     Grace,
-    /// How long one approval may stay unanswered before its call is denied.
+    /// How long one approval may stay unanswered before its call is denied; for a program, all of its approvals together.
     Approval,
+    /// How many approvals the calls of one program may ask for.
+    Approvals,
     /// Guest memory: all memories and tables of the instance together.
     Memory,
     /// Host memory that a run's calls, results, names and logs may hold at one time.
@@ -73,11 +75,12 @@ struct Spec {
 
 impl Limit {
     /// All limits, in the order of their declaration.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Compute,
         Self::Wall,
         Self::Grace,
         Self::Approval,
+        Self::Approvals,
         Self::Memory,
         Self::HostMemory,
         Self::Output,
@@ -92,6 +95,8 @@ impl Limit {
             Self::Wall => ("wall", Unit::Milliseconds, 600 * SECOND, MS, 7 * 24 * 3600 * SECOND),
             Self::Grace => ("grace", Unit::Milliseconds, 5 * SECOND, 0, 600 * SECOND),
             Self::Approval => ("approval", Unit::Milliseconds, 300 * SECOND, MS, 7 * 24 * 3600 * SECOND),
+            // Nobody reads more questions of one program than these with care.
+            Self::Approvals => ("approvals", Unit::Count, 32, 0, 10_000),
             // A wasm32 memory cannot pass 4 GiB. Below 2 MiB no shipped interpreter starts.
             Self::Memory => ("memory", Unit::Bytes, 256 * MIB, 64 * KIB, 4 * GIB),
             Self::HostMemory => ("host-memory", Unit::Bytes, 256 * MIB, 64 * KIB, 64 * GIB),
@@ -207,7 +212,8 @@ impl Limits {
             Limit::Compute => "the program computed for longer than",
             Limit::Wall => "the run took longer than",
             Limit::Grace => "the call did not stop within",
-            Limit::Approval => "the approval was not answered within what",
+            Limit::Approval => "the run's approvals wait for longer than",
+            Limit::Approvals => "the run asks for more approvals than",
             Limit::Memory => "the guest needs more memory than",
             Limit::HostMemory => "the run's calls, results and logs hold more host memory than",
             Limit::Output => "the output is larger than",

@@ -13,7 +13,7 @@ pub(super) struct LimitArgs(pub(super) Limits);
 
 impl Args for LimitArgs {
     fn augment_args(command: Command) -> Command {
-        command.args(flags().map(flag))
+        command.args(Limit::ALL.map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -29,7 +29,7 @@ impl FromArgMatches for LimitArgs {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        for limit in flags() {
+        for limit in Limit::ALL {
             if let Some(value) = matches.get_one::<u64>(limit.name()) {
                 let changed = self.0.clone().with(limit, *value);
                 self.0 = changed.map_err(|error| Error::raw(clap::error::ErrorKind::ValueValidation, error))?;
@@ -37,11 +37,6 @@ impl FromArgMatches for LimitArgs {
         }
         Ok(())
     }
-}
-
-/// The limits of a program's run. Nobody is asked for approval from here.
-fn flags() -> impl Iterator<Item = Limit> {
-    Limit::ALL.into_iter().filter(|limit| *limit != Limit::Approval)
 }
 
 fn flag(limit: Limit) -> Arg {
@@ -60,7 +55,8 @@ fn meaning(limit: Limit) -> &'static str {
         Limit::Compute => "Time in which the program computes; waiting for tools costs nothing",
         Limit::Wall => "Time of the whole run, waiting included",
         Limit::Grace => "Time a cancelled call has to stop by itself",
-        Limit::Approval => "Time an approval may stay unanswered",
+        Limit::Approval => "Time in which the run may wait for approvals, besides --wall",
+        Limit::Approvals => "Approvals the run may ask for",
         Limit::Memory => "Memory of the guest",
         Limit::HostMemory => "Host memory that calls, results and logs may hold at one time",
         Limit::Output => "Logs and result together, as compact JSON",

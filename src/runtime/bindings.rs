@@ -10,7 +10,8 @@ use super::{BoxFuture, Call, CallError, CallHandler, Namespace};
 use crate::error::Error;
 use crate::json::Value;
 
-type Tool = Arc<dyn Fn(Call) -> BoxFuture<'static, Result<Value, CallError>> + Send + Sync>;
+type Answer = BoxFuture<'static, Result<Arc<Value>, CallError>>;
+type Tool = Arc<dyn Fn(Call) -> Answer + Send + Sync>;
 
 /// Named async closures, JSON in and JSON out.
 #[derive(Clone, Default)]
@@ -52,7 +53,11 @@ impl Bindings {
         F: Fn(Call) -> T + Send + Sync + 'static,
         T: Future<Output = Result<Value, CallError>> + Send + 'static,
     {
-        self.tools.insert(name.into(), Arc::new(move |call| Box::pin(body(call))));
+        let tool = move |call| -> Answer {
+            let answer = body(call);
+            Box::pin(async move { answer.await.map(Arc::new) })
+        };
+        self.tools.insert(name.into(), Arc::new(tool));
         self
     }
 
@@ -80,7 +85,7 @@ impl std::fmt::Debug for Bindings {
 }
 
 impl CallHandler for Bindings {
-    fn call(&self, call: Call) -> BoxFuture<'static, Result<Value, CallError>> {
+    fn call(&self, call: Call) -> Answer {
         match self.tools.get(&call.member) {
             Some(tool) => tool(call),
             None => Box::pin(std::future::ready(Err(self.unknown(&call.member)))),

@@ -227,7 +227,7 @@ impl Calls {
             call.arguments = arguments;
         }
         let member = Arc::clone(&call.member);
-        let value = contained(&member, || handler.call(call))
+        let value: Arc<Value> = contained(&member, || handler.call(call))
             .await?
             .map_err(|error: CallError| error.message().to_owned())?;
         let result = if json::cost(&value) > BLOCKING_BYTES {

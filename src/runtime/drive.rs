@@ -41,7 +41,9 @@ pub(crate) async fn drive<F: Future>(
     let mut guest = pin!(guest);
     let mut cancelled = pin!(cancel.cancelled());
     let mut shut_down = pin!(shutdown.cancelled());
-    let mut wall = pin!(tokio::time::sleep(limits.duration(Limit::Wall)));
+    let wall_max = limits.duration(Limit::Wall);
+    let started = clock::timer_now();
+    let mut wall = pin!(tokio::time::sleep(wall_max));
     let ended = poll_fn(|cx| {
         let stop = |kind, message: String| Poll::Ready(Ended::Stopped(Failure::new(kind, message)));
         let began = clock::now();
@@ -52,8 +54,14 @@ pub(crate) async fn drive<F: Future>(
             if shut_down.as_mut().poll(cx).is_ready() {
                 return stop(FailureKind::Abort, "the runtime was shut down".to_owned());
             }
-            if wall.as_mut().poll(cx).is_ready() {
-                return stop(FailureKind::Timeout, limits.reached(Limit::Wall));
+            while wall.as_mut().poll(cx).is_ready() {
+                // The pauses are given back. While one lasts, as much is left as when it began.
+                let now = clock::timer_now();
+                let left = (wall_max + session.pauses().used()).saturating_sub(now - started);
+                if left.is_zero() {
+                    return stop(FailureKind::Timeout, limits.reached(Limit::Wall));
+                }
+                wall.as_mut().reset(now + left.max(TURN));
             }
             let entered = clock::now();
             let polled = guest.as_mut().poll(cx);

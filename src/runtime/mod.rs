@@ -13,6 +13,7 @@ mod drive;
 mod ledger;
 mod names;
 mod outcome;
+mod pauses;
 mod report;
 mod request;
 mod scripted;
@@ -27,7 +28,8 @@ pub use bindings::Bindings;
 pub use calls::{CallRecord, CallState};
 pub use names::{is_portable, is_portable_property};
 pub use outcome::{Failure, FailureKind, RunOutcome, Timings};
-pub use report::report;
+pub use pauses::{Pause, Pauses};
+pub use report::RunFacts;
 pub use request::{Call, CallError, CallHandler, ErrorClass, LogSink, Namespace, RunRequest, no_log};
 pub use scripted::{Script, ScriptedRuntime};
 

@@ -23,6 +23,13 @@ pub struct RunOutcome {
     pub timings: Timings,
 }
 
+impl RunOutcome {
+    /// The outcome of a run that did nothing.
+    pub(crate) fn failed(failure: Failure) -> Self {
+        Self { result: Err(failure), logs: Vec::new(), calls: Vec::new(), timings: Timings::default() }
+    }
+}
+
 /// Why a run has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -91,4 +98,6 @@ pub struct Timings {
     pub compute: Duration,
     /// Time from the run's start to its end, waiting for a place in the pool not included.
     pub wall: Duration,
+    /// How much of it was spent waiting for approvals.
+    pub approval: Duration,
 }

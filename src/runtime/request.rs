@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{BoxFuture, names};
+use super::{BoxFuture, Pauses, names};
 use crate::error::Error;
 use crate::json::Value;
 use crate::limits::{Limit, Limits};
@@ -38,6 +38,8 @@ pub struct RunRequest {
     pub cancel: CancellationToken,
     /// Where log entries go while it runs.
     pub log: LogSink,
+    /// Stops the wall clock while somebody else has the word.
+    pub pauses: Pauses,
     /// Makes the program's randomness repeatable. `None` takes it from the operating system.
     pub seed: Option<u64>,
 }
@@ -45,7 +47,9 @@ pub struct RunRequest {
 impl RunRequest {
     /// A request with default limits, no log sink and fresh randomness.
     pub fn new(program: impl Into<String>, namespaces: Vec<Namespace>, cancel: CancellationToken) -> Self {
-        Self { program: program.into(), namespaces, limits: Limits::default(), cancel, log: no_log(), seed: None }
+        let limits = Limits::default();
+        let pauses = Pauses::new(&limits);
+        Self { program: program.into(), namespaces, limits, cancel, log: no_log(), pauses, seed: None }
     }
 
     /// What spans the parts of a request: no name bound twice, no program over its limit.
@@ -112,6 +116,11 @@ impl Namespace {
             return Err(Error::misuse(format!("the member `{twice}` of `{global}` is named twice")));
         }
         Ok(Self { global: global.to_owned(), members: members.into(), handler, error_class: None })
+    }
+
+    /// A namespace whose members are known to be sorted, named once each, and not empty.
+    pub(crate) fn of_sorted(global: &str, members: Arc<[Arc<str>]>, handler: Arc<dyn CallHandler>) -> Self {
+        Self { global: global.to_owned(), members, handler, error_class: None }
     }
 
     /// The same namespace, whose failed calls raise a class of their own.
@@ -181,7 +190,11 @@ pub trait CallHandler: Send + Sync {
     /// After [`Call::cancel`] is cancelled the future gets the limit `grace` to settle, and is then dropped. Blocking
     /// work belongs on a blocking pool, joined before the future ends. Panics, here and in the future, are contained:
     /// the call fails.
-    fn call(&self, call: Call) -> BoxFuture<'static, Result<Value, CallError>>;
+    fn call(&self, call: Call) -> BoxFuture<'static, Result<Arc<Value>, CallError>>;
+
+    /// The program has ended: no call comes any more, and those that are outstanding have just been cancelled. Their futures
+    /// are polled until they have settled.
+    fn ended(&self) {}
 }
 
 /// What a program may know of a failed call: one message, never a cause chain.

@@ -4,10 +4,10 @@
 //! same session and the same drive as a real guest, so calls, logs, limits and endings behave alike; only compute time
 //! is that of a Rust future, which cannot be interrupted between two awaits.
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use indexmap::IndexMap;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -107,8 +107,8 @@ impl CodeRuntime for ScriptedRuntime {
 pub struct Script {
     program: Arc<str>,
     session: Arc<Session>,
-    /// Settlements that `next` has handed over and nobody has asked for yet.
-    received: Arc<Mutex<HashMap<u64, Settlement>>>,
+    /// Settlements that `next` has handed over and nobody has asked for yet, in their order.
+    received: Arc<Mutex<IndexMap<u64, Settlement>>>,
 }
 
 impl Script {
@@ -124,6 +124,12 @@ impl Script {
     /// When a limit ends the run. A script has to pass that on.
     pub fn log(&self, entry: &str) -> Result<(), String> {
         self.session.log(entry).map_err(|stop: Stop| stop.message)
+    }
+
+    /// The members of the first namespace, sorted.
+    #[must_use]
+    pub fn members(&self) -> Arc<[Arc<str>]> {
+        self.session.members(0).unwrap_or_default()
     }
 
     /// Starts a call of a member of the first namespace, without waiting for it.
@@ -144,25 +150,39 @@ impl Script {
     /// # Errors
     /// The failure as the program would see it; `cancelled` where the script gave the call up.
     pub async fn wait(&self, call: u64) -> Result<Value, CallError> {
+        self.wait_any(&[call]).await?;
+        match self.received().shift_remove(&call) {
+            Some(Settlement::Success(text)) => {
+                json::decode(&text).map_err(|error| CallError::new(error.to_string()))
+            }
+            Some(Settlement::Failure(message)) => Err(CallError::new(message)),
+            Some(Settlement::Cancelled) | None => Err(CallError::new("cancelled")),
+        }
+    }
+
+    /// Waits until one of these submitted calls has settled, and says which did first. [`Script::wait`] then has its answer.
+    ///
+    /// # Errors
+    /// Where none of them can settle any more.
+    pub async fn wait_any(&self, calls: &[u64]) -> Result<u64, CallError> {
         loop {
-            let known = self.received.lock().unwrap_or_else(PoisonError::into_inner).remove(&call);
-            match known {
-                Some(Settlement::Success(text)) => {
-                    return json::decode(&text).map_err(|error| CallError::new(error.to_string()));
-                }
-                Some(Settlement::Failure(message)) => return Err(CallError::new(message)),
-                Some(Settlement::Cancelled) => return Err(CallError::new("cancelled")),
-                None => {}
+            let known = self.received().keys().copied().find(|call| calls.contains(call));
+            if let Some(call) = known {
+                return Ok(call);
             }
             match self.session.next(None).await {
                 Waited::Settled(settled, settlement) => {
-                    self.received.lock().unwrap_or_else(PoisonError::into_inner).insert(settled, settlement);
+                    self.received().insert(settled, settlement);
                 }
                 Waited::Elapsed | Waited::Idle => {
                     return Err(CallError::new("the program awaits something that no pending call can settle"));
                 }
             }
         }
+    }
+
+    fn received(&self) -> MutexGuard<'_, IndexMap<u64, Settlement>> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Calls a member of the first namespace and waits for the answer.

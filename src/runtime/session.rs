@@ -15,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::calls::{BLOCKING_BYTES, Calls, blocking, lossy};
 use super::ledger::Ledger;
-use super::{BoxFuture, Call, Failure, FailureKind, LogSink, Namespace, RunOutcome, RunRequest, Timings};
+use super::{BoxFuture, Call, Failure, FailureKind, LogSink, Namespace, Pauses, RunOutcome, RunRequest, Timings};
 use crate::clock;
-use crate::contain::discard;
+use crate::contain::{discard, quietly};
 use crate::json::{self, Value};
 use crate::limits::{Limit, Limits, NAME_BYTES_MAX};
 
@@ -49,6 +49,7 @@ pub(crate) struct Session {
     namespaces: Vec<Namespace>,
     limits: Arc<Limits>,
     log: LogSink,
+    pauses: Pauses,
     /// Cancelled when the run is over.
     over: CancellationToken,
     started: Instant,
@@ -71,6 +72,7 @@ impl Session {
             namespaces: request.namespaces.clone(),
             limits: Arc::new(request.limits.clone()),
             log: Arc::clone(&request.log),
+            pauses: request.pauses.clone(),
             over: CancellationToken::new(),
             started: clock::now(),
             calls: Calls::new(&request.limits),
@@ -81,6 +83,10 @@ impl Session {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    pub(super) fn pauses(&self) -> &Pauses {
+        &self.pauses
     }
 
     #[cfg(feature = "wasm")]
@@ -95,7 +101,6 @@ impl Session {
     }
 
     /// The member names of one namespace, sorted.
-    #[cfg(feature = "wasm")]
     pub(crate) fn members(&self, namespace: u32) -> Option<Arc<[Arc<str>]>> {
         Some(Arc::clone(&self.namespace(namespace)?.members))
     }
@@ -239,6 +244,9 @@ impl Session {
     pub(crate) async fn settle(&self) {
         self.calls.lock().cancel_all();
         self.over.cancel();
+        for namespace in &self.namespaces {
+            quietly(|| namespace.handler.ended());
+        }
         poll_fn(|cx| {
             let mut running = self.running();
             while let Poll::Ready(Some(())) = running.poll_next_unpin(cx) {}
@@ -275,7 +283,7 @@ impl Session {
         };
         let calls = self.calls.lock().take_records();
         let wall = clock::now().duration_since(self.started);
-        RunOutcome { result, logs, calls, timings: Timings { compute, wall } }
+        RunOutcome { result, logs, calls, timings: Timings { compute, wall, approval: self.pauses.used() } }
     }
 
     fn blame(&self, refused: Option<Limit>, failure: Failure) -> Failure {

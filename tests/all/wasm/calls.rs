@@ -13,7 +13,7 @@ use hotcell::runtime::{Bindings, BoxFuture, Call, CallError, CallHandler, CallSt
 
 use super::rig::{Seen, completed, failed, limits, request, request_with, run, runtime, still_polite};
 
-type Answer = Result<Value, CallError>;
+type Answer = Result<Arc<Value>, CallError>;
 
 /// Counts who is alive: up when made, down when dropped.
 #[derive(Default)]
@@ -97,7 +97,7 @@ async fn pl_15_a_panicking_tool_fails_its_call_and_nothing_else() {
         let bomb = Bomb;
         Box::pin(async move {
             let _bomb = bomb;
-            Ok(Value::Null)
+            Ok(Arc::new(Value::Null))
         })
     });
     for tools in [making, polling, payload, captured] {
@@ -154,7 +154,7 @@ async fn cx_04_calls_still_running_at_the_end_are_cancelled_and_dropped_after_th
         Box::pin(async move {
             std::future::pending::<()>().await;
             drop(guard);
-            Ok(Value::Null)
+            Ok(Arc::new(Value::Null))
         })
     });
     let mut request = request_with("stool", deaf);
@@ -176,7 +176,7 @@ async fn cx_04_a_call_that_settles_within_its_grace_keeps_its_end() {
         })
     };
     for (answer, state) in [
-        ((|| Ok(Value::Null)) as fn() -> Answer, CallState::Done),
+        ((|| Ok(Arc::new(Value::Null))) as fn() -> Answer, CallState::Done),
         (|| Err(CallError::new("cancelled")), CallState::Cancelled),
     ] {
         let seen =
@@ -206,7 +206,7 @@ async fn cm_06_calls_start_in_order_of_submission() {
     let noted = Arc::clone(&order);
     let tools = named("echo", move |call| {
         noted.lock().expect("not poisoned").push(call.ordinal);
-        Box::pin(async { Ok(Value::Null) })
+        Box::pin(async { Ok(Arc::new(Value::Null)) })
     });
     let seen = Seen::from(run(&runtime("calls-counted").await, request_with("1000", tools)).await);
     assert_eq!(seen, completed("1000").calls("echo", 1000, CallState::Done));

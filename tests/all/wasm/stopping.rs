@@ -213,7 +213,8 @@ async fn pl_15_dropping_a_run_whose_tools_panic_when_they_are_dropped_is_contain
     let told = Arc::clone(&started);
     let tools = Bindings::new().tool_with_call("echo", move |_| {
         told.notify_one();
-        Mine { _bomb: Bomb }
+        let mine = Mine { _bomb: Bomb };
+        async move { mine.await.map(|never| Value::clone(&never)) }
     });
     let request = request_with("3", tools.into_namespace("tools").expect("portable"));
     soon(async {
