@@ -44,6 +44,16 @@ impl Content {
         Ok(Self::Image(Image { mime: mime.into(), base64 }))
     }
 
+    /// About how many bytes it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + match self {
+                Self::Text(text) => text.len(),
+                Self::Image(image) => image.mime.len() + image.base64.len(),
+                Self::ResourceLink(link) => link.bytes(),
+            }
+    }
+
     /// The text of a block of text, `None` for every other kind.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
@@ -90,6 +100,11 @@ impl ResourceLink {
     /// A link without a description or a media type.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self { uri: uri.into(), name: name.into(), description: None, mime: None }
+    }
+
+    fn bytes(&self) -> usize {
+        let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        self.uri.len() + self.name.len() + optional(&self.description) + optional(&self.mime)
     }
 }
 

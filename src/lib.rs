@@ -29,6 +29,7 @@
 #[doc(hidden)]
 pub mod cli;
 mod clock;
+pub mod code_mode;
 mod contain;
 mod content;
 mod error;
@@ -38,6 +39,7 @@ pub mod limits;
 pub mod policy_file;
 pub mod registry;
 pub mod runtime;
+mod shown;
 mod stack;
 pub mod tool;
 #[cfg(feature = "fs")]

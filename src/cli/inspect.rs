@@ -82,7 +82,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 fn describe(surface: &Surface) -> String {
     let mut text = String::new();
     for item in surface.items() {
-        text.push_str(&terminal::one_line(&item.to_string()));
+        text.push_str(&crate::shown::one_line(&item.to_string()));
         text.push('\n');
     }
     let outside = surface.items().iter().filter(|item| item.authority == Authority::Outside).count();

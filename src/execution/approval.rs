@@ -4,6 +4,7 @@
 //! the call is denied, with a reason that tells a person's no from a missing channel.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::core::Core;
 use super::{CallInfo, Caller, ErrorCode, ToolError};
@@ -59,13 +60,27 @@ pub(super) async fn approve(core: &Core, reason: Option<String>) -> Result<(), T
     let Some(caller) = core.call.caller().cloned() else {
         return Err(denied(&core.call, "it needs approval, and nobody can be asked: the call has no caller"));
     };
+    let asked_because = reason.clone();
     let request = ApprovalRequest { call: Arc::clone(&core.call), reason, caller };
-    let answer = Contained::new(|| service.request(request));
-    let answer = match tokio::time::timeout(shared.limits.duration(Limit::Approval), answer).await {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(_)) => return Err(ToolError::panicked("the approval service")),
-        Err(_) => ApprovalAnswer::TimedOut,
+    let panicked = AtomicBool::new(false);
+    let ask = async {
+        let asked = Contained::new(|| service.request(request));
+        match tokio::time::timeout(shared.limits.duration(Limit::Approval), asked).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => {
+                panicked.store(true, Ordering::Relaxed);
+                ApprovalAnswer::Cancelled
+            }
+            Err(_) => ApprovalAnswer::TimedOut,
+        }
     };
+    let answer = match core.call.token.program() {
+        Some(program) => program.question(&core.call, asked_because, Box::pin(ask)).await,
+        None => ask.await,
+    };
+    if panicked.into_inner() {
+        return Err(ToolError::panicked("the approval service"));
+    }
     let reason = match answer {
         ApprovalAnswer::AllowedOnce => return Ok(()),
         ApprovalAnswer::Rejected(None) => "a person said no".to_owned(),

@@ -10,7 +10,7 @@ use super::{Caller, ExecutionToken};
 use crate::content::Content;
 use crate::execution::{ToolError, ToolResult};
 use crate::json::Value;
-use crate::registry::{Nesting, Scope};
+use crate::registry::{Nesting, PresentationStamp, Scope};
 use crate::tool::Tool;
 
 /// One call, for listeners, guards, wrappers, observers and bodies.
@@ -25,6 +25,8 @@ pub struct CallInfo {
     pub(super) scope: Scope,
     pub(super) cancel: CancellationToken,
     pub(super) tool: Option<Tool>,
+    pub(super) stamp: Option<PresentationStamp>,
+    pub(super) idempotency_key: Option<Arc<str>>,
 }
 
 impl CallInfo {
@@ -94,6 +96,27 @@ impl CallInfo {
         self.tool.as_ref()
     }
 
+    /// What the caller says the model was told, where it says so.
+    #[must_use]
+    pub fn stamp(&self) -> Option<&PresentationStamp> {
+        self.stamp.as_ref()
+    }
+
+    /// A key for services that do a thing once per key: the same when the same call is made again.
+    ///
+    /// It is the one the request brought, or else the platform's id of the call. A program's call has its program's key with
+    /// `:code:` and its number behind it; where that program has none, the key is good for this one run. `None` for other
+    /// calls without an id of the platform.
+    #[must_use]
+    pub fn idempotency_key(&self) -> Option<&str> {
+        self.idempotency_key.as_deref()
+    }
+
+    /// The id, to share.
+    pub(crate) fn shared_id(&self) -> &Arc<str> {
+        &self.id
+    }
+
     /// Who can be asked for approval.
     #[must_use]
     pub fn caller(&self) -> Option<&Caller> {
@@ -110,6 +133,7 @@ impl CallInfo {
             meta,
             contexts: Vec::new(),
             concludes: false,
+            run: None,
         }
     }
 
@@ -123,6 +147,7 @@ impl CallInfo {
             meta: None,
             contexts: Vec::new(),
             concludes: false,
+            run: None,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 use super::core::lock;
+use super::program::Program;
 use super::{Arguments, CallInfo, CallRequest, Context, Driven, ExecutionToken, ToolResult};
 
 /// What the body of one attempt has left for the result.
@@ -52,6 +53,16 @@ impl ToolContext {
     pub fn invoke(&self, name: impl Into<Arc<str>>, arguments: impl Into<Arguments>) -> Driven<Arc<ToolResult>> {
         let request = CallRequest::new(name, arguments, self.cancel.clone()).with_parent(self.token());
         self.call.scope().call(request)
+    }
+
+    /// Says that this execution runs a program.
+    pub(crate) fn run_program(&self, program: Arc<dyn Program>) {
+        self.token().lend_to(program);
+    }
+
+    /// The program has ended: this execution takes no call any more, and those it has are cancelled.
+    pub(crate) fn end_program(&self) {
+        self.token().kill();
     }
 
     /// Leaves something for the model beside the result. It stays where the body fails later.

@@ -16,6 +16,7 @@ use super::{BoxError, CallInfo, ErrorCode, ToolError, ToolResult};
 use crate::contain::contain;
 use crate::limits::Limit;
 use crate::registry::{Resolved, View};
+use crate::runtime::RunFacts;
 use crate::tool::Tool;
 
 /// One execution.
@@ -78,6 +79,13 @@ impl Core {
 
     pub(super) fn is_cancelled(&self) -> bool {
         self.call.cancel.is_cancelled()
+    }
+
+    /// What there is to tell about the program, where the call was to run one.
+    pub(super) fn run_facts(&self) -> Option<Arc<RunFacts>> {
+        let guest = self.call.tool.as_ref().and_then(Tool::guest)?;
+        let facts = self.call.token.own_program().and_then(|program| program.facts());
+        Some(facts.unwrap_or_else(|| Arc::new(RunFacts::none(Arc::clone(guest)))))
     }
 
     pub(super) fn grace(&self) -> Duration {

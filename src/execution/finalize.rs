@@ -22,6 +22,7 @@ impl Accepted {
     /// Runs the finalizer, where the outcome passes it, and freezes the result.
     pub(super) fn finalize(self) -> Final {
         let Self { core, mut result, route } = self;
+        result.run = core.run_facts();
         if let Some(tool) = core.call.tool.as_ref().filter(|_| route != Route::OnlyObservers) {
             match tool.finalize_content(&result) {
                 Ok(None) => {}

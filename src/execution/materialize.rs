@@ -43,6 +43,7 @@ pub(super) async fn materialize(
     let decoded = request.decode(&scope.shared().limits).await;
     let view = scope.view();
     let name = request.name;
+    let idempotency_key = request.idempotency_key.or_else(|| request.id.clone());
     let call = CallInfo {
         id: request.id.unwrap_or_else(|| scope.shared().next_call_id()),
         arguments: decoded.as_ref().ok().cloned(),
@@ -52,6 +53,8 @@ pub(super) async fn materialize(
         scope,
         cancel,
         tool: view.get(&name).cloned(),
+        stamp: request.stamp,
+        idempotency_key,
         name,
     };
     let core = Core::new(call, view, child);

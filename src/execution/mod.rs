@@ -33,6 +33,7 @@ mod pipeline;
 mod policy;
 mod post_execute;
 mod pre_execute;
+mod program;
 mod request;
 mod result;
 mod scheduler;
@@ -59,4 +60,5 @@ pub use spans::spans;
 pub use token::ExecutionToken;
 
 pub(crate) use policy::{HookId, Policy};
+pub(crate) use program::Program;
 pub(crate) use token::TokenKey;

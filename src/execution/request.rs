@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::ExecutionToken;
 use crate::json::{self, Value};
 use crate::limits::{Limit, Limits};
+use crate::registry::PresentationStamp;
 
 /// From this size on, JSON is decoded and validated on the blocking pool: about a millisecond's work.
 pub(super) const BLOCKING_BYTES: usize = 256 * 1024;
@@ -145,6 +146,8 @@ pub struct CallRequest {
     pub(super) id: Option<Arc<str>>,
     pub(super) parent: Option<ExecutionToken>,
     pub(super) caller: Option<Caller>,
+    pub(super) stamp: Option<PresentationStamp>,
+    pub(super) idempotency_key: Option<Arc<str>>,
 }
 
 impl CallRequest {
@@ -157,6 +160,8 @@ impl CallRequest {
             id: None,
             parent: None,
             caller: None,
+            stamp: None,
+            idempotency_key: None,
         }
     }
 
@@ -175,6 +180,20 @@ impl CallRequest {
     /// Who can be asked for approval.
     pub fn with_caller(mut self, caller: Caller) -> Self {
         self.caller = Some(caller);
+        self
+    }
+
+    /// What the model was told when it wrote the call: [`Scope::stamp`](crate::registry::Scope::stamp) of that moment. A program
+    /// is then refused where it would run in another language or guest.
+    pub fn with_stamp(mut self, stamp: &PresentationStamp) -> Self {
+        self.stamp = Some(stamp.clone());
+        self
+    }
+
+    /// The call's [idempotency key](super::CallInfo::idempotency_key), where the id is not unique enough: it should differ
+    /// between conversations, and be the same when one call is tried again.
+    pub fn with_idempotency_key(mut self, key: impl Into<Arc<str>>) -> Self {
+        self.idempotency_key = Some(key.into());
         self
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{ErrorCode, ToolError};
 use crate::content::Content;
 use crate::json::Value;
+use crate::runtime::RunFacts;
 
 /// Something for the model beside the result itself, for example a hint or a file that a tool found relevant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub struct ToolResult {
     pub(super) meta: Option<Value>,
     pub(super) contexts: Vec<Context>,
     pub(super) concludes: bool,
+    /// What a program did, where the call was to run one.
+    pub(super) run: Option<Arc<RunFacts>>,
 }
 
 impl ToolResult {
@@ -106,6 +109,31 @@ impl ToolResult {
     #[must_use]
     pub fn concludes_turn(&self) -> bool {
         self.concludes && self.outcome.is_ok()
+    }
+
+    /// The value of a success, to share.
+    pub(crate) fn shared_value(&self) -> Option<&Arc<Value>> {
+        self.outcome.as_ref().ok()
+    }
+
+    /// The report of the run that the call was to make, whatever came of it; `None` for calls of other tools.
+    ///
+    /// It agrees with the result: what policy withheld or replaced is withheld or replaced in it. Its form is that of
+    /// `hotcell run --json`.
+    #[must_use]
+    pub fn run_report(&self) -> Option<Value> {
+        let facts = self.run.as_deref()?;
+        let ended = match &self.outcome {
+            Ok(value) => Ok(&**value),
+            Err(error) => Err((error.code().as_str(), error.message())),
+        };
+        Some(facts.report(ended, &self.id))
+    }
+
+    /// What the program did, for calls that ran one.
+    #[must_use]
+    pub fn run_facts(&self) -> Option<&RunFacts> {
+        self.run.as_deref()
     }
 
     /// Makes it a failure. Contexts stay; value, metadata and conclusion go.

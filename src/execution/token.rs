@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::program::Program;
 use super::request::Caller;
 use crate::registry::{Nesting, Scope};
 
@@ -28,6 +29,8 @@ struct Inner {
     depth: usize,
     runs_programs: bool,
     caller: Option<Caller>,
+    /// The program that the execution runs, once it does.
+    program: Mutex<Option<Arc<dyn Program>>>,
     state: Mutex<State>,
     childless: Notify,
 }
@@ -56,6 +59,7 @@ impl ExecutionToken {
             caller: caller.or_else(|| parent.as_ref().and_then(|parent| parent.0.caller.clone())),
             parent,
             runs_programs,
+            program: Mutex::default(),
             state: Mutex::new(State { live: true, children: BTreeMap::new(), adopted: 0 }),
             childless: Notify::new(),
         }))
@@ -97,6 +101,25 @@ impl ExecutionToken {
         for child in children {
             child.cancel();
         }
+    }
+
+    /// Says that the execution runs this program now.
+    pub(super) fn lend_to(&self, program: Arc<dyn Program>) {
+        *self.0.program.lock().unwrap_or_else(PoisonError::into_inner) = Some(program);
+    }
+
+    /// The program that this very execution runs.
+    pub(super) fn own_program(&self) -> Option<Arc<dyn Program>> {
+        if !self.0.runs_programs {
+            return None;
+        }
+        self.0.program.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The program that this execution is a part of.
+    pub(super) fn program(&self) -> Option<Arc<dyn Program>> {
+        let mut ancestors = std::iter::successors(Some(self), |token| token.0.parent.as_ref());
+        ancestors.find_map(Self::own_program)
     }
 
     /// Resolves once all calls under this token are over.

@@ -17,7 +17,7 @@ pub struct Changes {
 
 impl Changes {
     pub(super) fn new(scope: Scope, version: watch::Receiver<u64>) -> Self {
-        Self { seen: scope.stamp(), scope, version }
+        Self { seen: scope.version(), scope, version }
     }
 
     /// Resolves once the scope sees something else than when this was last called, or made.
@@ -27,7 +27,7 @@ impl Changes {
     pub async fn changed(&mut self) {
         loop {
             self.version.mark_unchanged();
-            let stamp = self.scope.stamp();
+            let stamp = self.scope.version();
             if stamp != self.seen {
                 self.seen = stamp;
                 return;

@@ -16,6 +16,7 @@ mod order;
 mod registration;
 mod restrict;
 mod scope;
+mod stamp;
 mod view;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,7 @@ pub use mode::{Mode, Nesting, RESERVED_NAMES, RUN_CODE, collapses};
 pub use order::ToolOrder;
 pub use registration::{HookHandle, Registration};
 pub use scope::{SCOPE_DEPTH_MAX, Scope};
+pub use stamp::PresentationStamp;
 
 pub(crate) use mode::Resolved;
 pub(crate) use scope::ScopeKey;
@@ -73,6 +75,13 @@ impl Shared {
 
     fn transport(&self, language: &str) -> Option<Tool> {
         self.transports.get(language).cloned()
+    }
+
+    /// Whether all programs of this registry are run by one guest.
+    pub(crate) fn has_one_guest(&self) -> bool {
+        let mut guests = self.transports.values().map(Tool::guest);
+        let first = guests.next();
+        guests.all(|guest| Some(guest) == first)
     }
 
     /// Tells those who wait that something changed.

@@ -193,22 +193,28 @@ impl Scope {
     /// language, and when the declared order names a tool that does not exist or that the mode removes.
     pub fn wire(&self) -> Result<Vec<WireTool>, Error> {
         let view = self.view();
-        if view.mode().presents_run_code() && view.get(super::RUN_CODE).is_none() {
-            let known: Vec<&str> = self.0.shared.transports.keys().map(AsRef::as_ref).collect();
-            return Err(match view.language() {
-                Some(language) => unknown_language(language, &known),
-                None => Error::misuse(format!(
-                    "mode `{}` needs a runtime for programs, and this registry has none",
-                    view.mode().as_str()
-                )),
-            });
-        }
+        self.presentable(&view)?;
         let exists = |name: &str| self.0.chain.iter().any(|layer| layer.state().tools.contains_key(name));
         let tools = match view.order() {
             Some(order) => order.apply(&view, exists)?,
             None => view.presented().cloned().collect(),
         };
         Ok(tools.iter().map(Tool::wire).collect())
+    }
+
+    /// Fails where the mode presents `run_code` and nothing can run programs.
+    pub(super) fn presentable(&self, view: &View) -> Result<(), Error> {
+        if !view.mode().presents_run_code() || view.get(super::RUN_CODE).is_some() {
+            return Ok(());
+        }
+        let known: Vec<&str> = self.0.shared.transports.keys().map(AsRef::as_ref).collect();
+        Err(match view.language() {
+            Some(language) => unknown_language(language, &known),
+            None => Error::misuse(format!(
+                "mode `{}` needs a runtime for programs, and this registry has none",
+                view.mode().as_str()
+            )),
+        })
     }
 
     /// Changes of what this scope sees, from now on.
@@ -235,13 +241,13 @@ impl Scope {
         self.0.chain.len() == 1
     }
 
-    pub(super) fn stamp(&self) -> u64 {
+    pub(super) fn version(&self) -> u64 {
         self.0.chain.iter().map(|layer| layer.version()).sum()
     }
 
     /// What the scope sees. Made again only when something in its chain has changed.
     pub(crate) fn view(&self) -> Arc<View> {
-        let stamp = self.stamp();
+        let stamp = self.version();
         let cached = || self.0.cached.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(view) = cached().as_ref().filter(|view| view.stamp == stamp) {
             return Arc::clone(view);

@@ -3,7 +3,7 @@
 //! Invariant: a view is immutable and made from one reading of each layer; it is made again only when a layer of its chain
 //! has changed. There is no other way to find a tool.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::layer::{Layer, Restriction};
 use super::mode::{Mode, RUN_CODE};
@@ -22,6 +22,8 @@ pub(crate) struct View {
     language: Option<Arc<str>>,
     order: Option<Arc<ToolOrder>>,
     policy: Policy,
+    /// The names that a program gets, once somebody has asked.
+    members: OnceLock<Arc<[Arc<str>]>>,
 }
 
 /// What the deployment decides where no scope does.
@@ -55,7 +57,7 @@ impl View {
         {
             tools = merge(tools, vec![transport]);
         }
-        Self { stamp, tools, mode, language, order, policy }
+        Self { stamp, tools, mode, language, order, policy, members: OnceLock::new() }
     }
 
     /// The tool of this name. Presentation does not matter here, apart from whether `run_code` exists.
@@ -67,6 +69,14 @@ impl View {
     /// All visible tools, sorted by name.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter()
+    }
+
+    /// The names that a program in this scope gets: all that are visible but `run_code`, sorted.
+    pub(crate) fn members(&self) -> &Arc<[Arc<str>]> {
+        self.members.get_or_init(|| {
+            let names = self.tools().map(Tool::shared_name).filter(|name| &***name != RUN_CODE);
+            names.cloned().collect()
+        })
     }
 
     /// The effective mode.

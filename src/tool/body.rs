@@ -20,7 +20,7 @@ impl BodyError {
     }
 
     /// A failure that is not the body's own.
-    pub(super) fn with_code(code: ErrorCode, message: String) -> Self {
+    pub(crate) fn with_code(code: ErrorCode, message: String) -> Self {
         Self { code, message }
     }
 

@@ -15,6 +15,7 @@ use crate::content::Content;
 use crate::error::Error;
 use crate::execution::{ToolContext, ToolResult};
 use crate::json::{self, Value, clip};
+use crate::runtime::GuestIdentity;
 
 /// The longest name of a tool, in bytes. What a guest may send is bounded by the same number.
 pub const NAME_BYTES_MAX: usize = crate::limits::NAME_BYTES_MAX;
@@ -86,6 +87,7 @@ pub struct ToolBuilder {
     is_concurrency_safe: Option<Classify>,
     present_call: Option<PresentCall>,
     present_result: Option<PresentResult>,
+    guest: Option<Arc<GuestIdentity>>,
 }
 
 impl Tool {
@@ -104,6 +106,7 @@ impl Tool {
             is_concurrency_safe: None,
             present_call: None,
             present_result: None,
+            guest: None,
         }
     }
 }
@@ -190,6 +193,12 @@ impl ToolBuilder {
         self
     }
 
+    /// Who runs the programs that the tool is given.
+    pub(crate) fn guest(mut self, guest: Arc<GuestIdentity>) -> Self {
+        self.guest = Some(guest);
+        self
+    }
+
     /// Puts the parts together. Compiles the schemas that are not compiled yet, each on a thread of its own, and waits for it:
     /// some microseconds for ordinary ones.
     ///
@@ -230,6 +239,7 @@ impl ToolBuilder {
             is_concurrency_safe: self.is_concurrency_safe,
             present_call: self.present_call,
             present_result: self.present_result,
+            guest: self.guest,
         })))
     }
 }

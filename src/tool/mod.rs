@@ -19,7 +19,7 @@ use crate::contain::{Panicked, contain};
 use crate::content::Content;
 use crate::execution::{ToolContext, ToolResult};
 use crate::json::Value;
-use crate::runtime::BoxFuture;
+use crate::runtime::{BoxFuture, GuestIdentity};
 
 pub use body::BodyError;
 pub use build::{NAME_BYTES_MAX, SchemaSource, TIMEOUT_MAX, ToolBuilder};
@@ -52,6 +52,8 @@ struct Definition {
     is_concurrency_safe: Option<Classify>,
     present_call: Option<PresentCall>,
     present_result: Option<PresentResult>,
+    /// Who runs programs, where this is the transport.
+    guest: Option<Arc<GuestIdentity>>,
 }
 
 /// What a model is told of a tool, and nothing more.
@@ -152,6 +154,12 @@ impl Tool {
     /// The content that replaces the result's; `None` where it stays.
     pub(crate) fn finalize_content(&self, result: &ToolResult) -> Result<Option<Vec<Content>>, Panicked> {
         self.0.finalize_content.as_ref().map_or(Ok(None), |finalize| contain(|| finalize(result)))
+    }
+
+    /// Who runs the programs that the tool is given; `None` for tools that run none.
+    #[must_use]
+    pub fn guest(&self) -> Option<&Arc<GuestIdentity>> {
+        self.0.guest.as_ref()
     }
 
     /// Whether both are the same definition, not only equal ones.
