@@ -11,6 +11,7 @@
 )]
 #![expect(unreachable_pub, reason = "modules of a test binary have no outside")]
 
+mod code_mode;
 mod execution;
 mod json;
 mod platform;

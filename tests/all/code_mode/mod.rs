@@ -1,0 +1,7 @@
+//! `run_code` over every runtime there is: the scripted one, and each guest.
+//!
+//! The section CM of the contract, with RT-05, PL-03, PL-18 and PR-09 as far as programs are concerned.
+
+mod bridge;
+mod plan;
+mod rig;

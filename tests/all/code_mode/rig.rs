@@ -1,0 +1,59 @@
+//! What these tests stand on: a registry whose programs any runtime runs, and its calls.
+
+use std::sync::Arc;
+
+use hotcell::code_mode::{CodeMode, RunEvents};
+use hotcell::execution::{CallRequest, ToolResult};
+use hotcell::json::{self, Value};
+use hotcell::registry::{Mode, Registry, RegistryBuilder, Scope};
+use tokio_util::sync::CancellationToken;
+
+use super::plan::{Subject, subjects};
+
+/// A registry in mode `code` whose programs `subject` runs.
+pub fn builder(subject: &Subject, events: &RunEvents) -> RegistryBuilder {
+    let programs = CodeMode::new(Arc::clone(&subject.runtime)).with_events(events);
+    Registry::builder().mode(Mode::Code).programs(programs).expect("a valid tool")
+}
+
+pub fn registry(subject: &Subject) -> Registry {
+    builder(subject, &RunEvents::new()).build().expect("a valid registry")
+}
+
+/// The request for a program that follows a plan. Its id is `run`.
+pub fn request(subject: &Subject, plan: &str) -> CallRequest {
+    let code = Value::from(subject.program(plan));
+    let arguments = [("code".to_owned(), code), ("description".to_owned(), Value::from("a test"))];
+    let arguments: Value = arguments.into_iter().collect::<json::Object>().into();
+    CallRequest::new("run_code", arguments, CancellationToken::new()).with_id("run")
+}
+
+pub async fn run(subject: &Subject, scope: &Scope, plan: &str) -> Arc<ToolResult> {
+    scope.call(request(subject, plan)).await
+}
+
+/// What the program returned.
+pub fn returned(result: &ToolResult) -> Value {
+    let value = result.outcome().unwrap_or_else(|error| panic!("the program fails: {error}"));
+    value.get("result").cloned().expect("the program returns something")
+}
+
+/// The calls of the run, as `name state`.
+pub fn calls(result: &ToolResult) -> Vec<String> {
+    let facts = result.run_facts().expect("a program ran");
+    facts.calls.iter().map(|call| format!("{} {}", call.name, call.state.as_str())).collect()
+}
+
+/// The text that a model sees.
+pub fn shown(result: &ToolResult) -> String {
+    result.content().iter().filter_map(|block| block.as_text()).collect::<Vec<_>>().join("\n---\n")
+}
+
+/// Runs a test once per runtime, naming it where it fails.
+#[expect(clippy::print_stdout, reason = "shown where the test fails")]
+pub async fn with_each<F: AsyncFn(&Subject)>(test: F) {
+    for subject in subjects().await {
+        println!("with {}", subject.name);
+        test(&subject).await;
+    }
+}
