@@ -25,6 +25,14 @@ struct Tables {
     scopes: Table<ScopeKey>,
 }
 
+/// Why a call has no room.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// Where the limit begins.
+    pub(super) line: usize,
+    pub(super) reason: String,
+}
+
 /// Counts by limit and by what the limit counts per.
 #[derive(Debug)]
 struct Table<K> {
@@ -38,13 +46,13 @@ impl Counts {
     }
 
     /// Says why the call has no room. Notes nothing.
-    pub(super) fn refusal(&self, rules: &Rules, call: &CallInfo) -> Option<String> {
+    pub(super) fn refusal(&self, rules: &Rules, call: &CallInfo) -> Option<Refusal> {
         let limits = concerned(rules, call);
         if limits.is_empty() { None } else { self.lock().refusal(&limits, call) }
     }
 
     /// Notes the call, or says why it has no room.
-    pub(super) fn take(&self, rules: &Rules, call: &CallInfo) -> Result<(), String> {
+    pub(super) fn take(&self, rules: &Rules, call: &CallInfo) -> Result<(), Refusal> {
         let limits = concerned(rules, call);
         if limits.is_empty() {
             return Ok(());
@@ -90,7 +98,7 @@ fn concerned<'r>(rules: &'r Rules, call: &CallInfo) -> Vec<(usize, &'r Limit)> {
 }
 
 impl Tables {
-    fn refusal(&self, limits: &[(usize, &Limit)], call: &CallInfo) -> Option<String> {
+    fn refusal(&self, limits: &[(usize, &Limit)], call: &CallInfo) -> Option<Refusal> {
         let full = limits.iter().find(|(index, limit)| {
             let count = match limit.per {
                 Per::Run => self.runs.counts.get(&(call.root().key(), *index)),
@@ -98,7 +106,7 @@ impl Tables {
             };
             count.is_some_and(|count| *count >= limit.max_calls)
         });
-        full.map(|(_, limit)| limit.denial())
+        full.map(|(_, limit)| Refusal { line: limit.line, reason: limit.denial() })
     }
 }
 

@@ -68,17 +68,22 @@ mod glob;
 mod parse;
 mod predicate;
 mod rules;
+mod ruling;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
 use self::counts::Counts;
+use self::counts::Refusal;
 use self::rules::Rules;
+use self::ruling::Witness;
+use crate::contain::quietly;
 use crate::execution::{CallInfo, Decision, Verdict};
 use crate::registry::{HookHandle, Scope};
 
 pub use self::error::PolicyError;
+pub use self::ruling::{RuledBy, Ruling};
 
 /// The longest text of a policy, in bytes.
 pub const TEXT_BYTES_MAX: usize = 1024 * 1024;
@@ -117,10 +122,10 @@ pub struct InstalledPolicy {
 }
 
 /// What the hooks of one installation share.
-#[derive(Debug)]
 struct Enforced {
     rules: Arc<Rules>,
     counts: Counts,
+    witness: Option<Witness>,
 }
 
 impl PolicyFile {
@@ -136,11 +141,21 @@ impl PolicyFile {
     ///
     /// Installed twice, it counts twice, each time for itself.
     pub fn install(&self, scope: &Scope) -> InstalledPolicy {
-        self.enforce(scope).0
+        self.enforce(scope, None).0
     }
 
-    fn enforce(&self, scope: &Scope) -> (InstalledPolicy, Arc<Enforced>) {
-        let enforced = Arc::new(Enforced { rules: Arc::clone(&self.rules), counts: Counts::new() });
+    /// The same, and shows `witness` every decision: of each call the one of the rules, and then, where it is another, that of
+    /// the guard. A panic of the witness is contained.
+    pub fn install_witnessed(
+        &self,
+        scope: &Scope,
+        witness: impl Fn(&Ruling<'_>) + Send + Sync + 'static,
+    ) -> InstalledPolicy {
+        self.enforce(scope, Some(Arc::new(witness))).0
+    }
+
+    fn enforce(&self, scope: &Scope, witness: Option<Witness>) -> (InstalledPolicy, Arc<Enforced>) {
+        let enforced = Arc::new(Enforced { rules: Arc::clone(&self.rules), counts: Counts::new(), witness });
         let listening = Arc::clone(&enforced);
         let listener = scope.on_pre_execute(move |call, next| {
             let decision = listening.decide(&call);
@@ -178,22 +193,51 @@ impl InstalledPolicy {
 
 impl Enforced {
     fn decide(&self, call: &CallInfo) -> Decision {
-        match self.rules.judge(call) {
-            denied @ Decision::Deny(_) => denied,
-            decision => self.counts.refusal(&self.rules, call).map_or(decision, Decision::Deny),
-        }
+        let (decision, by) = match self.rules.judge(call) {
+            denied @ (Decision::Deny(_), _) => denied,
+            decided => self.counts.refusal(&self.rules, call).map_or(decided, denied),
+        };
+        self.show(call, &decision, by);
+        decision
     }
 
     fn guard(&self, call: &CallInfo) -> Verdict {
-        if let Decision::Deny(reason) = self.rules.judge(call) {
+        if let (Decision::Deny(reason), _) = self.rules.judge(call) {
             return Verdict::Deny(reason);
         }
-        self.counts.take(&self.rules, call).map_or_else(Verdict::Deny, |()| Verdict::Pass)
+        match self.counts.take(&self.rules, call) {
+            Ok(()) => Verdict::Pass,
+            Err(refusal) => {
+                let reason = refusal.reason.clone();
+                let (decision, by) = denied(refusal);
+                self.show(call, &decision, by);
+                Verdict::Deny(reason)
+            }
+        }
+    }
+
+    fn show(&self, call: &CallInfo, decision: &Decision, by: RuledBy) {
+        if let Some(witness) = &self.witness {
+            quietly(|| witness(&Ruling { call, decision, by }));
+        }
     }
 
     fn observe(&self, call: &CallInfo) {
         if !call.is_nested() {
             self.counts.forget(&self.rules, call);
         }
+    }
+}
+
+fn denied(refusal: Refusal) -> (Decision, RuledBy) {
+    (Decision::Deny(refusal.reason), RuledBy::Limit { line: refusal.line })
+}
+
+impl std::fmt::Debug for Enforced {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Enforced")
+            .field("rules", &self.rules)
+            .field("counts", &self.counts)
+            .finish_non_exhaustive()
     }
 }

@@ -5,6 +5,7 @@
 
 use super::glob::Glob;
 use super::predicate::Predicate;
+use super::ruling::RuledBy;
 use crate::execution::{CallInfo, Decision};
 
 /// All of a file.
@@ -80,23 +81,25 @@ impl Rules {
         self.limits.iter().any(|limit| limit.per == Per::Run)
     }
 
-    /// What the first rule that matches decides, or the default.
-    pub(super) fn judge(&self, call: &CallInfo) -> Decision {
+    /// What the first rule that matches decides, or the default; and what decided.
+    pub(super) fn judge(&self, call: &CallInfo) -> (Decision, RuledBy) {
         let Some(rule) = self.rules.iter().find(|rule| rule.matches(call)) else {
-            return match self.default {
+            let decision = match self.default {
                 Action::Allow => Decision::Allow,
                 Action::Deny => Decision::deny("no rule of the policy allows it"),
                 Action::Ask => Decision::ask("no rule of the policy allows it without approval"),
             };
+            return (decision, RuledBy::Default);
         };
         let reason = |what: &str| {
             rule.reason.clone().unwrap_or_else(|| format!("the rule in line {} of the policy {what}", rule.line))
         };
-        match rule.action {
+        let decision = match rule.action {
             Action::Allow => Decision::Allow,
             Action::Deny => Decision::Deny(reason("denies it")),
             Action::Ask => Decision::Ask(Some(reason("wants approval for it"))),
-        }
+        };
+        (decision, RuledBy::Rule { line: rule.line })
     }
 }
 

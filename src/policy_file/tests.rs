@@ -59,7 +59,7 @@ async fn a_runs_count_goes_with_its_result() {
     };
     let registry = registry(4, &inner, hook);
     *inner.lock().expect("not poisoned") = Some(registry.global().clone());
-    let (_, enforced) = policy("run").enforce(&registry);
+    let (_, enforced) = policy("run").enforce(&registry, None);
     *slot.lock().expect("not poisoned") = Some(Arc::clone(&enforced));
     for _ in 0..2 {
         let result = registry.call(request("outer")).await;
@@ -76,7 +76,7 @@ async fn counts_of_runs_that_end_elsewhere_are_swept() {
     let child = registry.child("child").expect("shallow");
     *inner.lock().expect("not poisoned") = Some(child.clone());
     // The outermost call is above the policy, whose observer does not see its end.
-    let (_, enforced) = policy("run").enforce(&child);
+    let (_, enforced) = policy("run").enforce(&child, None);
     for run in 1..=500 {
         assert_eq!(registry.call(request("outer")).await.value(), Some(&Value::from(0)));
         assert_eq!(enforced.counts.len(), (if run < 64 { run } else { (run - 64) % 63 + 1 }, 0), "{run}");
@@ -86,7 +86,7 @@ async fn counts_of_runs_that_end_elsewhere_are_swept() {
 #[tokio::test]
 async fn counts_of_scopes_that_are_gone_are_swept() {
     let registry = registry(0, &Arc::default(), || ());
-    let (_, enforced) = policy("scope").enforce(&registry);
+    let (_, enforced) = policy("scope").enforce(&registry, None);
     for number in 1..=200 {
         let scope = registry.child("short-lived").expect("shallow");
         assert_eq!(scope.call(request("leaf")).await.code(), None);
@@ -104,7 +104,7 @@ async fn a_policy_keeps_no_registry_alive() {
     let registry = registry(2, &inner, || ());
     let child = registry.child("child").expect("shallow");
     *inner.lock().expect("not poisoned") = Some(child.clone());
-    let enforced = ["run", "scope"].map(|per| Arc::downgrade(&policy(per).enforce(&child).1));
+    let enforced = ["run", "scope"].map(|per| Arc::downgrade(&policy(per).enforce(&child, None).1));
     assert_eq!(registry.call(request("outer")).await.value(), Some(&Value::from(0)));
     assert!(enforced.iter().all(|enforced| enforced.strong_count() > 0));
     *inner.lock().expect("not poisoned") = None;
