@@ -27,6 +27,7 @@
 
 mod arguments;
 mod bounds;
+mod definitions;
 mod fault;
 mod glob;
 mod list;
@@ -45,6 +46,7 @@ use cap_std::fs::Dir;
 
 use crate::error::{Error, ErrorKind};
 use crate::runtime::Bindings;
+use crate::tool::Tool;
 use bounds::Bounds;
 use path::Roots;
 
@@ -129,6 +131,15 @@ impl Grants {
     #[must_use]
     pub fn any_writable(&self) -> bool {
         self.roots.any_writable()
+    }
+
+    /// The tools, for a registry: none when nothing is granted, `fs_write` only when something is writable. All of them but
+    /// `fs_write` may overlap others.
+    ///
+    /// # Errors
+    /// [`Host`](ErrorKind::Host) where the system gives no thread to compile a schema on.
+    pub fn tools(self) -> Result<Vec<Tool>, Error> {
+        definitions::tools(&work::Shared::new(self.roots, self.bounds))
     }
 
     /// Adds the tools to `bindings`: none when nothing is granted, `fs_write` only when something is writable.

@@ -14,7 +14,7 @@ use super::walk::Walk;
 use super::work::{Shared, Work, run};
 use super::{Access, Grants, list, read, search, write};
 use crate::json::{Value, decode, encode};
-use crate::runtime::{Call, CallError};
+use crate::runtime::CallError;
 
 struct Tree {
     dir: TempDir,
@@ -248,8 +248,7 @@ async fn a_cancelled_search_is_joined_before_its_call_fails() {
     let shared = Arc::new(tree.shared());
     let cancel = CancellationToken::new();
     let arguments = decode(r#"{"path":"d","pattern":"a(?:[ab]?){800}[cd]"}"#).expect("good JSON");
-    let call = Call { ordinal: 1, member: "fs_search".into(), arguments, cancel: cancel.clone() };
-    let search = run(Arc::clone(&shared), call, announced);
+    let search = run(Arc::clone(&shared), Arc::new(arguments), &cancel, announced);
     let cancelling = async {
         BEGUN.wait();
         cancel.cancel();
@@ -265,10 +264,10 @@ async fn a_dropped_call_stops_and_gives_its_turn_back() {
     let line = "ab".repeat(8 * 1024) + "\n";
     let tree = Tree::new(&[("a", line.repeat(200).as_str())]);
     let shared = Arc::new(tree.shared());
-    for ordinal in 1..=2 {
+    for _ in 1..=2 {
         let arguments = decode(r#"{"path":"d","pattern":"a(?:[ab]?){800}[cd]"}"#).expect("good JSON");
-        let call = Call { ordinal, member: "fs_search".into(), arguments, cancel: CancellationToken::new() };
-        let search = run(Arc::clone(&shared), call, search::search);
+        let cancel = CancellationToken::new();
+        let search = run(Arc::clone(&shared), Arc::new(arguments), &cancel, search::search);
         tokio::select! { biased; _ = search => unreachable!("it cannot be done yet"), () = async {} => {} }
     }
     let all = u32::try_from(CALLS_AT_ONCE).expect("a small number");
@@ -283,16 +282,12 @@ async fn a_call_waits_for_its_turn_and_can_be_cancelled_there() {
     let all = u32::try_from(CALLS_AT_ONCE).expect("a small number");
     let turns = Arc::clone(&shared.turns).acquire_many_owned(all).await.expect("it is never closed");
     let cancel = CancellationToken::new();
-    let call = |cancel: &CancellationToken| Call {
-        ordinal: 1,
-        member: "fs_read".into(),
-        arguments: decode(r#"{"path":"d/a"}"#).expect("good JSON"),
-        cancel: cancel.clone(),
-    };
-    let waiting = run(Arc::clone(&shared), call(&cancel), read::read);
+    let arguments = Arc::new(decode(r#"{"path":"d/a"}"#).expect("good JSON"));
+    let waiting = run(Arc::clone(&shared), Arc::clone(&arguments), &cancel, read::read);
     let (answer, ()) = tokio::join!(waiting, async { cancel.cancel() });
     assert_eq!(answer.expect_err("it never had a turn").message(), "cancelled");
-    let waiting = run(Arc::clone(&shared), call(&CancellationToken::new()), read::read);
+    let uncancelled = CancellationToken::new();
+    let waiting = run(Arc::clone(&shared), arguments, &uncancelled, read::read);
     let (answer, ()) = tokio::join!(waiting, async { drop(turns) });
     assert_eq!(encode(&answer.expect("it had its turn")), r#""text""#);
 }
