@@ -5,14 +5,13 @@
 //! written, and after [`Console::finish`] everything has been.
 
 use std::io::{self, IsTerminal};
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::terminal;
 use crate::clock;
-use crate::runtime::{LogSink, no_log};
+use crate::code_mode::{RunEventKind, RunEvents};
 
 /// How long a run may take before the sign of life appears.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -27,78 +26,120 @@ const BATCH_BYTES: usize = 64 * 1024;
 const CLEAR: &str = "\r\u{1b}[2K";
 
 enum Message {
-    Entry(String),
+    Line(String),
+    /// A question: it has no line break behind it, and the sign of life keeps away until it is over.
+    Question(String),
+    Answered,
     End,
 }
 
 /// The writing thread's owner.
 #[derive(Debug)]
-pub(super) struct Console(Option<(Sender<Message>, JoinHandle<()>)>);
+pub(super) struct Console {
+    writing: Writing,
+    writer: JoinHandle<()>,
+    quiet: bool,
+}
+
+/// Writes through the console.
+#[derive(Clone, Debug)]
+pub(super) struct Writing(Sender<Message>);
 
 impl Console {
-    /// Starts to show. A quiet console shows nothing.
+    /// Starts to show. A quiet console shows neither log entries nor the sign of life.
     pub(super) fn start(quiet: bool) -> io::Result<Self> {
-        if quiet {
-            return Ok(Self(None));
-        }
         let (sender, receiver) = mpsc::channel();
-        let pulse = Pulse::new(io::stderr().is_terminal());
+        let pulse = Pulse::new(io::stderr().is_terminal() && !quiet);
         let writer = thread::Builder::new().name("hotcell-console".to_owned());
         let writer = writer.spawn(move || show(&receiver, pulse))?;
-        Ok(Self(Some((sender, writer))))
+        Ok(Self { writing: Writing(sender), writer, quiet })
     }
 
-    /// Where the run's log entries go.
-    pub(super) fn sink(&self) -> LogSink {
-        let Some((sender, _)) = &self.0 else { return no_log() };
-        let sender = sender.clone();
-        Arc::new(move |entry| {
-            // Without a receiver everything has been shown that will be.
-            drop(sender.send(Message::Entry(entry.to_owned())));
-        })
+    /// Shows what runs log.
+    pub(super) fn follow(&self, events: &RunEvents) {
+        if self.quiet {
+            return;
+        }
+        let writing = self.writing.clone();
+        events.observe(move |event| {
+            if let RunEventKind::Log(entry) = &event.what {
+                writing.line(&**entry);
+            }
+        });
+    }
+
+    /// Writes through the console.
+    pub(super) fn writing(&self) -> Writing {
+        self.writing.clone()
     }
 
     /// Waits until everything is written.
     pub(super) fn finish(self) {
-        let Some((sender, writer)) = self.0 else { return };
-        // Either fails only when the writer is gone already.
-        drop(sender.send(Message::End));
-        drop(writer.join());
+        self.writing.send(Message::End);
+        // Fails only when the writer is gone already.
+        drop(self.writer.join());
+    }
+}
+
+impl Writing {
+    /// Shows a line.
+    pub(super) fn line(&self, text: impl Into<String>) {
+        self.send(Message::Line(text.into()));
+    }
+
+    /// Shows a question, until [`Writing::answered`].
+    pub(super) fn question(&self, text: String) {
+        self.send(Message::Question(text));
+    }
+
+    /// The question is over.
+    pub(super) fn answered(&self) {
+        self.send(Message::Answered);
+    }
+
+    fn send(&self, message: Message) {
+        // Without a receiver everything has been shown that will be.
+        drop(self.0.send(message));
     }
 }
 
 fn show(messages: &Receiver<Message>, mut pulse: Pulse) {
+    let mut next = None;
     loop {
-        match messages.recv_timeout(pulse.wait()) {
-            Ok(Message::Entry(entry)) => {
+        match next.take().map_or_else(|| messages.recv_timeout(pulse.wait()), Ok) {
+            Ok(Message::Line(entry)) => {
                 pulse.clear();
-                let (text, ended) = gather(entry, messages);
+                let (text, after) = gather(entry, messages);
                 terminal::stderr(&text);
-                if ended {
-                    return;
-                }
+                next = after;
             }
+            Ok(Message::Question(text)) => {
+                pulse.clear();
+                pulse.rests = true;
+                terminal::stderr(&text);
+            }
+            Ok(Message::Answered) => pulse.rests = false,
             Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return pulse.clear(),
             Err(RecvTimeoutError::Timeout) => pulse.beat(),
         }
     }
 }
 
-/// One entry and those that wait behind it, each on a line; and whether the end was among them.
-fn gather(first: String, messages: &Receiver<Message>) -> (String, bool) {
+/// One line and those that wait behind it, and what came after them.
+fn gather(first: String, messages: &Receiver<Message>) -> (String, Option<Message>) {
     let mut text = first;
     text.push('\n');
     while text.len() < BATCH_BYTES {
         match messages.try_recv() {
-            Ok(Message::Entry(entry)) => {
+            Ok(Message::Line(entry)) => {
                 text.push_str(&entry);
                 text.push('\n');
             }
-            Ok(Message::End) => return (text, true),
+            Ok(other) => return (text, Some(other)),
             Err(_) => break,
         }
     }
-    (text, false)
+    (text, None)
 }
 
 /// The sign of life: one line that is overwritten in place. Only on a terminal.
@@ -107,11 +148,13 @@ struct Pulse {
     terminal: bool,
     next: Duration,
     visible: bool,
+    /// While a question is open.
+    rests: bool,
 }
 
 impl Pulse {
     fn new(terminal: bool) -> Self {
-        Self { started: clock::now(), terminal, next: PATIENCE, visible: false }
+        Self { started: clock::now(), terminal, next: PATIENCE, visible: false, rests: false }
     }
 
     fn elapsed(&self) -> Duration {
@@ -120,11 +163,15 @@ impl Pulse {
 
     /// How long until the next beat.
     fn wait(&self) -> Duration {
-        if self.terminal { self.next.saturating_sub(self.elapsed()) } else { Duration::from_secs(3600) }
+        if self.terminal && !self.rests {
+            self.next.saturating_sub(self.elapsed())
+        } else {
+            Duration::from_secs(3600)
+        }
     }
 
     fn beat(&mut self) {
-        if self.terminal {
+        if self.terminal && !self.rests {
             let elapsed = self.elapsed();
             self.next = elapsed + PULSE;
             self.visible = true;

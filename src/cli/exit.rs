@@ -6,6 +6,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use super::terminal;
+use crate::execution::{ErrorCode, ToolResult};
 use crate::runtime::FailureKind;
 use crate::{Error, ErrorKind};
 
@@ -13,9 +14,10 @@ use crate::{Error, ErrorKind};
 pub(super) const HELP: &str = "\
 Exit codes:
   0    completed
-  1    the program failed: it threw, or returned what JSON cannot hold
-  2    misuse: a bad flag, a missing file, an unknown language
+  1    the program failed: it threw, or returned what JSON cannot hold; for `call`, the tool failed
+  2    misuse: a bad flag, a missing file, an unknown language, arguments that the tool does not take
   3    a limit or the guest's death ended it; for `inspect`, the component is not sealed
+  4    refused: the tool is unknown here, cannot be called directly, or policy denies it
   130  interrupted";
 
 /// How the process ends.
@@ -25,6 +27,7 @@ pub(super) enum Exit {
     ProgramFailed = 1,
     Misuse = 2,
     Stopped = 3,
+    Refused = 4,
     Interrupted = 130,
 }
 
@@ -34,6 +37,24 @@ impl Exit {
             FailureKind::Exception | FailureKind::InvalidOutput => Self::ProgramFailed,
             FailureKind::Timeout | FailureKind::GuestExit | FailureKind::OutputLimit => Self::Stopped,
             FailureKind::Abort => Self::Interrupted,
+        }
+    }
+
+    /// The ending of a call with this result.
+    pub(super) fn of_result(result: &ToolResult) -> Self {
+        let Some(code) = result.code() else { return Self::Completed };
+        match code {
+            ErrorCode::CodeRunFailed => {
+                let failure = result.run_facts().and_then(|facts| facts.failure.as_ref());
+                failure.map_or(Self::ProgramFailed, |failure| Self::of(failure.kind))
+            }
+            ErrorCode::InvalidArgs => Self::Misuse,
+            ErrorCode::UnknownTool | ErrorCode::Denied | ErrorCode::Blocked | ErrorCode::LanguageMismatch => {
+                Self::Refused
+            }
+            ErrorCode::ToolFailed | ErrorCode::InvalidToolOutput => Self::ProgramFailed,
+            ErrorCode::ToolTimeout | ErrorCode::PolicyFailed | ErrorCode::Internal => Self::Stopped,
+            ErrorCode::Aborted | ErrorCode::AbortedBeforeDispatch => Self::Interrupted,
         }
     }
 

@@ -1,4 +1,4 @@
-//! The command line: `hotcell run` and `hotcell inspect`.
+//! The command line: `hotcell run`, `hotcell call` and `hotcell inspect`.
 //!
 //! The only module that reads arguments, environment and terminal. Invariant: stdout carries what was asked for and
 //! nothing else, everything for people goes to stderr, and every ending has an `Exit` code.
@@ -7,8 +7,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "arguments, environment and files of the user enter here")]
 
+mod approvals;
 mod cache;
+mod call;
 mod console;
+mod deployment;
 mod exit;
 mod grant;
 mod inspect;
@@ -45,6 +48,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::RunArgs),
+    Call(call::CallArgs),
     Inspect(inspect::InspectArgs),
 }
 
@@ -57,6 +61,7 @@ pub fn main() -> ExitCode {
     };
     let done = match arguments.command {
         Command::Run(args) => run::run(args),
+        Command::Call(args) => call::call(args),
         Command::Inspect(args) => inspect::inspect(&args),
     };
     done.unwrap_or_else(|problem| problem.report()).into()

@@ -28,10 +28,14 @@ pub(super) fn read(path: Option<&Path>, eval: Option<String>, limits: &Limits) -
     if bytes.len() > limits.size(Limit::Program) {
         return Err(Problem::misuse(anyhow!("{}", limits.reached(Limit::Program))));
     }
-    String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         Problem::misuse(anyhow!("the program is not UTF-8: there is no character at byte {offset}"))
-    })
+    })?;
+    if text.trim().is_empty() {
+        return Err(Problem::misuse(anyhow!("the program is empty")));
+    }
+    Ok(text)
 }
 
 /// Everything up to one byte over the limit.

@@ -1,22 +1,24 @@
 //! `hotcell run`: from the arguments to the exit code. [`Job::run`] owns the flow.
 //!
-//! Invariant: the program gets `tools` and nothing else, and `tools` has members only where a directory was granted.
+//! Invariant: the program is run by a call of `run_code`, made from outside, and gets `tools` and nothing else. `tools` has
+//! members only where a directory was granted.
 
+use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::console::Console;
+use super::deployment::{Deployment, DeploymentArgs, Setting, request};
 use super::exit::{Exit, Problem};
-use super::grant::{self, Directory};
 use super::language::Language;
-use super::limits::LimitArgs;
-use super::{cache, interrupt, program, summary};
-use crate::limits::Limits;
-use crate::runtime::{Bindings, CodeRuntime as _, GuestIdentity, LogSink, Namespace, RunOutcome, RunRequest};
-use crate::wasm::{self, Engine, EngineConfig, WasmRuntime};
+use super::{interrupt, program, summary};
+use crate::execution::ToolResult;
+use crate::json::{Object, Value};
+use crate::registry::RUN_CODE;
 
 const LONG_ABOUT: &str = "\
 Runs one program in a fresh, sealed guest.
@@ -40,6 +42,7 @@ Examples:
   hotcell run -e 'return 6 * 7'
   hotcell run report.js --dir data=./data
   hotcell run - --dir src=./src --json < find.js
+  hotcell run job.js --dir out=./out:rw --policy policy.toml --trace
   hotcell run convert.js --dir in=./in --dir out=./out:rw --wall 2m --memory 512MiB
 
 Times are written 250ms, 60s, 1.5m or 2h, sizes 64KiB, 256MiB or 1.5GiB, counts as plain numbers.
@@ -69,17 +72,13 @@ pub(super) struct RunArgs {
     #[arg(short, long, hide_possible_values = true)]
     language: Option<Language>,
 
-    /// Grant a directory to the file tools, read-only unless it ends in :rw; may be repeated
-    #[arg(long = "dir", value_name = "NAME=PATH[:ro|:rw]", value_parser = grant::parser())]
-    directories: Vec<Directory>,
-
     /// Make the program's randomness repeatable; the clock stays real
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
     /// Print the whole run as one JSON object instead of the result
     ///
-    /// Its keys are status, result, logs, failure, calls, timings and guest. The exit code stays the same.
+    /// Its keys are status, result, logs, failure, calls, timings, guest and notes. The exit code stays the same.
     #[arg(long)]
     json: bool,
 
@@ -88,7 +87,7 @@ pub(super) struct RunArgs {
     quiet: bool,
 
     #[command(flatten)]
-    limits: LimitArgs,
+    deployment: DeploymentArgs,
 }
 
 fn after_help() -> String {
@@ -98,9 +97,14 @@ fn after_help() -> String {
 /// Runs a program as the arguments say.
 pub(super) fn run(args: RunArgs) -> Result<Exit, Problem> {
     let job = Job::prepare(args)?;
+    block_on(job.run())
+}
+
+/// Does a command's asynchronous part.
+pub(super) fn block_on(work: impl Future<Output = Result<Exit, Problem>>) -> Result<Exit, Problem> {
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let tokio = tokio.context("cannot start the runtime's threads").map_err(Problem::host)?;
-    let exit = tokio.block_on(job.run());
+    let exit = tokio.block_on(work);
     // A compilation that was interrupted is not waited for.
     tokio.shutdown_background();
     exit
@@ -109,42 +113,44 @@ pub(super) fn run(args: RunArgs) -> Result<Exit, Problem> {
 /// Everything that was read before anything is run.
 struct Job {
     program: String,
-    language: Language,
-    tools: Namespace,
-    has_directories: bool,
-    limits: Limits,
-    seed: Option<u64>,
+    description: String,
+    deployment: Deployment,
+    setting: Setting,
     json: bool,
     quiet: bool,
 }
 
 impl Job {
     fn prepare(args: RunArgs) -> Result<Self, Problem> {
-        let LimitArgs(limits) = args.limits;
         let language = match (args.language, args.source.as_deref()) {
             (Some(language), _) => language,
             (None, Some(path)) if path != Path::new(program::STDIN) => Language::of_file(path)?,
             (None, _) => Language::Typescript,
         };
         language.check_built_in()?;
-        let program = program::read(args.source.as_deref(), args.eval, &limits)?;
-        let has_directories = !args.directories.is_empty();
-        let tools = bind(args.directories)?;
-        let (seed, json, quiet) = (args.seed, args.json, args.quiet);
-        Ok(Self { program, language, tools, has_directories, limits, seed, json, quiet })
+        let input_is_taken = args.source.as_deref() == Some(Path::new(program::STDIN));
+        let description = match &args.source {
+            Some(path) if !input_is_taken => format!("run {}", path.display()),
+            _ => "run a program from the command line".to_owned(),
+        };
+        let deployment = args.deployment.open()?;
+        let program = program::read(args.source.as_deref(), args.eval, &deployment.limits)?;
+        let is_typescript = language == Language::Typescript;
+        let setting = Setting { input_is_taken, seed: args.seed, is_typescript };
+        Ok(Self { program, description, deployment, setting, json: args.json, quiet: args.quiet })
     }
 
     async fn run(self) -> Result<Exit, Problem> {
         let cancel = CancellationToken::new();
         interrupt::watch(cancel.clone()).context("cannot listen for Ctrl-C").map_err(Problem::host)?;
         let console = Console::start(self.quiet).context("cannot start a thread").map_err(Problem::host)?;
-        let ended = self.execute(console.sink(), cancel.clone()).await;
+        let ended = self.execute(&console, cancel.clone()).await;
         console.finish();
         // From here on an interrupt has nothing left to cancel, and ends the process.
         cancel.cancel();
-        let Some((outcome, guest)) = ended? else { return Ok(summary::interrupted()) };
-        let exit = summary::show(&outcome, &guest, self.json)?;
-        if exit == Exit::ProgramFailed && !self.json && !self.has_directories {
+        let Some(result) = ended? else { return Ok(summary::interrupted()) };
+        let exit = summary::show(&result, self.json)?;
+        if exit == Exit::ProgramFailed && !self.json && !self.deployment.has_tools() {
             summary::hint_at_directories(&self.program);
         }
         Ok(exit)
@@ -153,35 +159,16 @@ impl Job {
     /// Loads the guest and runs the program. `None` where it was interrupted before the program could start.
     async fn execute(
         &self,
-        log: LogSink,
+        console: &Console,
         cancel: CancellationToken,
-    ) -> Result<Option<(RunOutcome, GuestIdentity)>, Problem> {
-        let mut config = EngineConfig::default().with_runs_max(1);
-        config.cache = cache::open();
-        let engine = Engine::new(config)?;
-        let guest = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Ok(None),
-            guest = wasm::javascript(&engine) => guest?,
+    ) -> Result<Option<Arc<ToolResult>>, Problem> {
+        let Some(registry) = self.deployment.registry(console, self.setting, &cancel).await? else {
+            return Ok(None);
         };
-        let runtime = WasmRuntime::new(guest);
-        let mut request = RunRequest::new(self.program.clone(), vec![self.tools.clone()], cancel);
-        request.limits = self.limits.clone();
-        request.log = log;
-        request.seed = self.seed;
-        let mut outcome = runtime.run(request).await?;
-        if let (Err(failure), Language::Typescript) = (&mut outcome.result, self.language) {
-            summary::explain_typescript(failure);
-        }
-        Ok(Some((outcome, runtime.guest().clone())))
+        let mut arguments = Object::new();
+        arguments.insert("code", self.program.as_str());
+        arguments.insert("description", self.description.as_str());
+        let request = request(&registry, RUN_CODE, Value::from(arguments), cancel)?;
+        Ok(Some(registry.call(request).await))
     }
-}
-
-/// The global `tools`. Without a directory it has no members.
-fn bind(directories: Vec<Directory>) -> Result<Namespace, Problem> {
-    let mut tools = Bindings::new();
-    if !directories.is_empty() {
-        tools = grant::open(directories)?.bind(tools);
-    }
-    Ok(tools.into_namespace("tools")?.with_error_class("ToolCallError", "toolName")?)
 }

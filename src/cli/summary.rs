@@ -4,35 +4,67 @@
 //! calls it had made, so that nobody repeats side effects unknowingly. The list of names is bounded.
 
 use anyhow::Context as _;
-use indexmap::IndexMap;
 
 use super::exit::{Exit, Problem};
 use super::terminal;
-use crate::json::{self, Value};
-use crate::runtime::{CallRecord, CallState, Failure, FailureKind, GuestIdentity, RunOutcome, report};
+use crate::code_mode::calls_made;
+use crate::execution::{ErrorCode, ToolResult};
+use crate::json::{self, Object, Value};
+use crate::runtime::{Failure, FailureKind};
 
-/// How many names a list of calls holds.
-const NAMES_MAX: usize = 50;
-
-/// How many characters of a name are shown.
-const NAME_CHARACTERS_MAX: usize = 80;
-
-/// The prefix of the ids of a run's calls.
-const PARENT: &str = "run";
-
-/// Shows how a run ended.
-pub(super) fn show(outcome: &RunOutcome, guest: &GuestIdentity, as_json: bool) -> Result<Exit, Problem> {
-    let exit = outcome.result.as_ref().map_or_else(|failure| Exit::of(failure.kind), |_| Exit::Completed);
-    let text = match &outcome.result {
-        _ if as_json => json::encode(&report(outcome, guest, PARENT)) + "\n",
-        Ok(value) => value.as_ref().map(readable).unwrap_or_default(),
-        Err(failure) => {
-            terminal::stderr(&format!("error: {failure}\n{}", calls_made(&outcome.calls)));
+/// Shows how a call ended.
+pub(super) fn show(result: &ToolResult, as_json: bool) -> Result<Exit, Problem> {
+    let text = match result.outcome() {
+        _ if as_json => json::encode(&report(result)) + "\n",
+        Ok(value) => {
+            let facts = result.run_facts();
+            let notes = facts.map(|facts| facts.notes.as_slice()).unwrap_or_default();
+            notes.iter().for_each(|note| terminal::stderr(&format!("note: {note}\n")));
+            // Of a run the result alone: its logs have been shown.
+            let value = if facts.is_some() { value.get("result") } else { Some(value) };
+            value.map(readable).unwrap_or_default()
+        }
+        Err(_) => {
+            terminal::stderr(&failed(result));
             String::new()
         }
     };
     terminal::stdout(&text).context("cannot write to stdout").map_err(Problem::host)?;
-    Ok(exit)
+    Ok(Exit::of_result(result))
+}
+
+/// Why a call failed, and what its program had done.
+fn failed(result: &ToolResult) -> String {
+    let Some(error) = result.error() else { return String::new() };
+    let ran = result.run_facts().filter(|_| error.code() == ErrorCode::CodeRunFailed);
+    let Some((facts, failure)) = ran.and_then(|facts| Some((facts, facts.failure.as_ref()?))) else {
+        return format!("error: {error}\n");
+    };
+    let mut text = format!("error: {failure}\n{}", calls_made(&facts.calls));
+    facts.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
+    text
+}
+
+/// The run report, or what there is to tell of a call that was to run no program.
+fn report(result: &ToolResult) -> Value {
+    if let Some(report) = result.run_report() {
+        return report;
+    }
+    let mut report = Object::new();
+    match result.outcome() {
+        Ok(value) => {
+            report.insert("status", "completed");
+            report.insert("result", value.clone());
+        }
+        Err(error) => {
+            let mut failure = Object::new();
+            failure.insert("code", error.code().as_str());
+            failure.insert("message", error.message());
+            report.insert("status", "failed");
+            report.insert("failure", failure);
+        }
+    }
+    report.into()
 }
 
 /// Says that there is no outcome because the user did not wait for one.
@@ -66,87 +98,9 @@ fn readable(value: &Value) -> String {
     text
 }
 
-/// The calls by how they ended: names in order of first submission, with counts.
-fn calls_made(calls: &[CallRecord]) -> String {
-    if calls.is_empty() {
-        return String::new();
-    }
-    let mut text = "calls made:\n".to_owned();
-    let mut room = NAMES_MAX;
-    for (state, label) in [
-        (CallState::Done, "completed"),
-        (CallState::Failed, "failed"),
-        (CallState::Cancelled, "cancelled while running"),
-        (CallState::NotStarted, "not started"),
-    ] {
-        let mut counts: IndexMap<&str, usize> = IndexMap::new();
-        for call in calls.iter().filter(|call| call.state == state) {
-            *counts.entry(&*call.name).or_default() += 1;
-        }
-        if counts.is_empty() {
-            continue;
-        }
-        let mut names: Vec<String> = counts.iter().take(room).map(|(name, count)| counted(name, *count)).collect();
-        room -= names.len();
-        if names.len() < counts.len() {
-            names.push(format!("and {} more names", counts.len() - names.len()));
-        }
-        text.push_str(&format!("  {label}: {}\n", names.join(", ")));
-    }
-    text
-}
-
-fn counted(name: &str, count: usize) -> String {
-    let shown = match name.char_indices().nth(NAME_CHARACTERS_MAX) {
-        Some((cut, _)) => format!("{}…", terminal::one_line(name.get(..cut).unwrap_or_default())),
-        None => terminal::one_line(name).into_owned(),
-    };
-    if count == 1 { shown } else { format!("{shown} ({count})") }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-
-    fn call(name: &str, state: CallState) -> CallRecord {
-        CallRecord { ordinal: 1, name: name.into(), state, elapsed: Duration::ZERO }
-    }
-
-    #[test]
-    fn calls_are_grouped_by_ending_and_counted() {
-        let calls = [
-            call("b", CallState::Done),
-            call("a", CallState::Failed),
-            call("c", CallState::NotStarted),
-            call("a", CallState::Done),
-            call("b", CallState::Done),
-            call("d", CallState::Cancelled),
-        ];
-        let text =
-            "calls made:\n  completed: b (2), a\n  failed: a\n  cancelled while running: d\n  not started: c\n";
-        assert_eq!(calls_made(&calls), text);
-        assert_eq!(calls_made(&[]), "");
-    }
-
-    #[test]
-    fn the_list_of_names_is_bounded_over_all_endings() {
-        let names = |count: usize| (0..count).map(|n| format!("t{n}"));
-        let calls = |count, state| names(count).map(move |name| call(&name, state));
-        let all: Vec<CallRecord> = calls(49, CallState::Done).chain(calls(3, CallState::Failed)).collect();
-        let done = names(49).collect::<Vec<_>>().join(", ");
-        let text = format!("calls made:\n  completed: {done}\n  failed: t0, and 2 more names\n");
-        assert_eq!(calls_made(&all), text);
-    }
-
-    #[test]
-    fn a_hostile_name_stays_on_its_line_and_short() {
-        let line = |name: &str| calls_made(&[call(name, CallState::Done)]);
-        assert_eq!(line("x\nerror: \u{1b}[0m"), "calls made:\n  completed: x\\u000aerror: \\u001b[0m\n");
-        assert_eq!(line(&"ö".repeat(81)), format!("calls made:\n  completed: {}…\n", "ö".repeat(80)));
-        assert_eq!(line(&"ö".repeat(80)), format!("calls made:\n  completed: {}\n", "ö".repeat(80)));
-    }
 
     #[test]
     fn results_end_in_one_line_break() {

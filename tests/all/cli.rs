@@ -1,5 +1,7 @@
 //! The built command, as its users meet it: exit code, stdout and stderr, whole.
 
+mod asking;
+mod calls;
 mod flags;
 mod inspect;
 mod outcomes;
@@ -38,7 +40,7 @@ pub(crate) fn seen(code: i32, stdout: &str, stderr: &str) -> Seen {
 pub(crate) fn hotcell(arguments: &[&str]) -> Command {
     // The first process compiles the guest, so that the others find it.
     static WARM: LazyLock<()> = LazyLock::new(|| {
-        let output = bare(&["run", "-e", ""]).output().expect("the command starts");
+        let output = bare(&["run", "-e", ";"]).output().expect("the command starts");
         assert_eq!(Seen::from(output), seen(0, "", ""));
     });
     LazyLock::force(&WARM);

@@ -13,6 +13,7 @@ fn help_texts_are_as_reviewed() {
         (&["--help"][..], "help.txt"),
         (&["run", "--help"], "help-run.txt"),
         (&["run", "-h"], "help-run-short.txt"),
+        (&["call", "--help"], "help-call.txt"),
         (&["inspect", "--help"], "help-inspect.txt"),
     ] {
         let shown = run(arguments);
@@ -119,7 +120,7 @@ fn os_04_the_language_is_named_or_told_by_the_extension() {
 
 #[test]
 fn a_program_that_cannot_be_read_is_misuse() {
-    let directory = directory(&[("latin.js", b"return '\xe9'"), ("large.js", &[b' '; 2048])]);
+    let directory = directory(&[("latin.js", b"return '\xe9'"), ("large.js", &[b';'; 2048])]);
     let run = |arguments: &[&str]| run_in(directory.path(), arguments);
     let missing = "error: cannot read the program `none.js`: No such file or directory (os error 2)\n";
     assert_eq!(run(&["run", "none.js"]), seen(2, "", missing));
@@ -128,6 +129,10 @@ fn a_program_that_cannot_be_read_is_misuse() {
     let latin = "error: the program is not UTF-8: there is no character at byte 8\n";
     assert_eq!(run(&["run", "latin.js"]), seen(2, "", latin));
     assert_eq!(run_with_stdin(&["run", "-"], b"return '\xe9'"), seen(2, "", latin));
+
+    let empty = "error: the program is empty\n";
+    assert_eq!(run(&["run", "-e", ""]), seen(2, "", empty));
+    assert_eq!(run_with_stdin(&["run", "-"], b" \n\t"), seen(2, "", empty));
 
     let large = "error: the program text is longer than the limit `program` of 2047B allows; do less in one run, or \
                  raise the limit `program`\n";

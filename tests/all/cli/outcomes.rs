@@ -12,7 +12,7 @@ fn os_03_a_string_is_printed_as_it_is_and_anything_else_as_json() {
         ("return 'one\\ntwo'", "one\ntwo\n"),
         ("return 'ends\\n'", "ends\n"),
         ("return ''", ""),
-        ("", ""),
+        (";", ""),
         ("return undefined", ""),
         ("return null", "null\n"),
         ("return 6 * 7", "42\n"),

@@ -11,7 +11,7 @@ use super::{Seen, directory, hotcell, run_with_stdin, seen};
 #[test]
 fn a_program_may_come_from_stdin() {
     assert_eq!(run_with_stdin(&["run", "-"], b"return 'piped'"), seen(0, "piped\n", ""));
-    assert_eq!(run_with_stdin(&["run", "-", "-l", "javascript"], b""), seen(0, "", ""));
+    assert_eq!(run_with_stdin(&["run", "-", "-l", "javascript"], b";"), seen(0, "", ""));
 }
 
 #[test]
