@@ -90,7 +90,7 @@ const INLINE_STEPS: u64 = 20_000;
 /// Checks a value; on the blocking pool where the value is large, or the schema makes long work of it.
 pub(super) async fn validate(schema: &Schema, value: &Arc<Value>) -> Result<(), Violations> {
     if !value_is_large(value)
-        && let Some(checked) = schema.validate_within(INLINE_STEPS, value)
+        && let Some(checked) = schema.validate_inline(INLINE_STEPS, value)
     {
         return checked;
     }

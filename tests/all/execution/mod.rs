@@ -16,4 +16,5 @@ mod policy;
 mod post;
 mod scheduler;
 mod spanned;
+mod stacks;
 mod tokens;
