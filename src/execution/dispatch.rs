@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::around::{Attempt, NextAttempt, Origin};
 use super::core::{Core, Route, Settled, with_grace};
-use super::guard::Authorized;
+use super::guard::{self, Authorized};
 use super::materialize::{invalid, validate};
 use super::{ErrorCode, ToolContext, ToolError, ToolResult, timeout};
 use crate::contain::Contained;
@@ -61,10 +61,13 @@ pub(super) async fn attempt(core: Arc<Core>, checked: Option<Tool>, cancel: Canc
         return Attempt::failed(&core, core.aborted(), Vec::new());
     }
     let arguments = core.call.arguments.clone().unwrap_or_else(|| Arc::new(Value::Null));
-    if !checked.is_some_and(|checked| checked.is(&tool))
-        && let Err(violations) = validate(tool.parameters(), &arguments).await
-    {
-        return Attempt::failed(&core, invalid(&core.call.name, &violations), Vec::new());
+    if !checked.is_some_and(|checked| checked.is(&tool)) {
+        if core.is_approved() {
+            return Attempt::failed(&core, guard::replaced(&core.call, "after approval was given"), Vec::new());
+        }
+        if let Err(violations) = validate(tool.parameters(), &arguments).await {
+            return Attempt::failed(&core, invalid(&core.call.name, &violations), Vec::new());
+        }
     }
     let attempt = match tool.timeout() {
         Some(limit) => timeout::limited(limit, cancel, |cancel| body(core, tool, arguments, cancel)).await,

@@ -1,5 +1,6 @@
 //! The pipeline, through the public interface.
 
+mod approved;
 mod arguments;
 mod around;
 mod cancel;
