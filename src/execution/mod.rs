@@ -43,7 +43,7 @@ mod token;
 pub use approval::{ApprovalAnswer, ApprovalRequest, ApprovalService};
 pub use around::{Attempt, NextAttempt};
 pub use call::CallInfo;
-pub use code::{ErrorCode, ToolError};
+pub use code::{ErrorCode, MESSAGE_BYTES_MAX, ToolError};
 pub use context::ToolContext;
 pub use driven::Driven;
 pub use guard::NESTING_DEPTH_MAX;

@@ -8,6 +8,7 @@ mod collapse;
 mod dropped;
 mod log;
 mod lookups;
+mod messages;
 mod nesting;
 mod outcomes;
 mod panics;
