@@ -137,14 +137,22 @@ pub(super) fn unknown(call: &CallInfo) -> ToolError {
     ToolError::new(ErrorCode::UnknownTool, message)
 }
 
+/// The longest name that an example shows, in bytes.
+const EXAMPLE_BYTES_MAX: usize = 200;
+
 /// The error for a tool that the mode hides from the model, with the way to it.
 fn collapsed(name: &str) -> ToolError {
-    let quoted = json::encode(&Value::from(clip(name, 200).into_owned()));
+    // A name that is cut would be the name of no tool.
+    let example = if name.len() > EXAMPLE_BYTES_MAX {
+        String::new()
+    } else {
+        format!(", for example: return await tools[{}]({{ … }})", json::encode(&Value::from(name)))
+    };
     ToolError::new(
         ErrorCode::UnknownTool,
         format!(
             "`{}` cannot be called directly; only `{RUN_CODE}` can. Call it from inside a program that you pass to \
-             `{RUN_CODE}`, for example: return await tools[{quoted}]({{ … }})",
+             `{RUN_CODE}`{example}",
             clip(name, 80)
         ),
     )
