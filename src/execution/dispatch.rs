@@ -11,7 +11,7 @@ use super::around::{Attempt, NextAttempt, Origin};
 use super::core::{Core, Route, Settled, with_grace};
 use super::guard::{self, Authorized};
 use super::materialize::{invalid, validate};
-use super::{ErrorCode, ToolContext, ToolError, ToolResult, timeout};
+use super::{ErrorCode, ToolContext, ToolError, ToolResult, heavy, timeout};
 use crate::contain::Contained;
 use crate::json::{self, Value, clip};
 use crate::tool::Tool;
@@ -65,7 +65,7 @@ pub(super) async fn attempt(core: Arc<Core>, checked: Option<Tool>, cancel: Canc
         if core.is_approved() {
             return Attempt::failed(&core, guard::replaced(&core.call, "after approval was given"), Vec::new());
         }
-        if let Err(violations) = validate(tool.parameters(), &arguments).await {
+        if let Err(violations) = validate(tool.parameters(), &arguments, heavy::is_heavy(&arguments)).await {
             return Attempt::failed(&core, invalid(&core.call.name, &violations), Vec::new());
         }
     }
@@ -115,10 +115,11 @@ pub(super) async fn contract(
         let name = clip(tool.name(), 80);
         ToolError::new(ErrorCode::InvalidToolOutput, format!("the tool `{name}` returned {what}"))
     };
-    if let Err(error) = json::check(&value) {
+    let is_heavy = heavy::is_heavy(&value);
+    if let Err(error) = heavy::with(&value, is_heavy, json::check).await {
         return Err(wrong(format!("a value that cannot be taken without loss: {error}")));
     }
-    if let Err(violations) = validate(tool.output(), &value).await {
+    if let Err(violations) = validate(tool.output(), &value, is_heavy).await {
         return Err(wrong(format!("a value that its own schema does not allow:\n{violations}")));
     }
     let content = tool.render(arguments, &value).map_err(|_| ToolError::panicked("the renderer"))?;

@@ -28,6 +28,7 @@ mod dispatch;
 mod driven;
 mod finalize;
 mod guard;
+mod heavy;
 mod materialize;
 mod pipeline;
 mod policy;
