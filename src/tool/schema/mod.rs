@@ -156,12 +156,14 @@ impl Schema {
     /// [`VALIDATION_STEPS_MAX`] steps, or more than 1.25 MiB of stack below the caller: call it on threads with
     /// the 2 MiB that tokio gives them, and not from deep below.
     pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
+        json::check(instance).map_err(|error| Violations::of_all(&error.to_string()))?;
         let given_up = || Err(Violations::of_all("checking was given up"));
         self.validate_within(Effort { steps: u64::MAX, stack: STACK_BYTES_MAX }, instance).unwrap_or_else(given_up)
     }
 
     /// The same, if each pass over the value takes no more than `steps` and little stack, and `None` otherwise: then it
-    /// is work for a thread that nobody waits on and that nobody else stands on.
+    /// is work for a thread that nobody waits on and that nobody else stands on. The caller has seen that the value is not
+    /// too [deep](json::check).
     pub(crate) fn validate_inline(&self, steps: u64, instance: &Value) -> Option<Result<(), Violations>> {
         // What a chain takes is not metered.
         if self.0.chain > INLINE_CHAIN_MAX {
@@ -171,9 +173,6 @@ impl Schema {
     }
 
     fn validate_within(&self, effort: Effort, instance: &Value) -> Option<Result<(), Violations>> {
-        if let Err(error) = json::check(instance) {
-            return Some(Err(Violations::of_all(&error.to_string())));
-        }
         let size = Size::of(instance);
         let bounds = Bounds {
             steps: size.steps().min(effort.steps),
