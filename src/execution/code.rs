@@ -1,10 +1,14 @@
 //! The closed table of error codes, and the error a model sees.
 //!
-//! Invariant: every failure of a call has one of these codes, and its content is `Error: ` and its message.
+//! Invariant: every failure of a call has one of these codes, and its content is `Error: ` and its message, which is bounded.
 
 use std::fmt;
 
 use crate::content::Content;
+
+/// The longest message of a failed call, in bytes. What is longer is cut, and says so; a listing of a directory or a page of
+/// HTML in an error would fill a model's context.
+pub const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 
 /// Why a call failed, for programs that look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,9 +16,10 @@ use crate::content::Content;
 pub enum ErrorCode {
     /// There is no such tool here, or it cannot be called directly.
     UnknownTool,
-    /// The arguments are lossy, or break the tool's schema.
+    /// The arguments are lossy, break the tool's schema, or do not fit the Rust types of a
+    /// [typed](crate::tool::Tool::typed) tool, where its schema allows more than they do.
     InvalidArgs,
-    /// The tool's value breaks its own schema.
+    /// The tool's value is lossy, or breaks its own schema.
     InvalidToolOutput,
     /// A listener, an approval or a guard said no.
     Denied,
@@ -74,9 +79,14 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// An error.
+    /// An error. A message longer than [`MESSAGE_BYTES_MAX`] loses its end, and tells how long it was.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self::unclipped(code, cut(message.into()))
+    }
+
+    /// An error whose message is bounded by other means.
+    pub(crate) fn unclipped(code: ErrorCode, message: String) -> Self {
+        Self { code, message }
     }
 
     /// Its code.
@@ -110,6 +120,18 @@ impl ToolError {
     }
 }
 
+/// The message itself, or its beginning and how long it was.
+fn cut(mut message: String) -> String {
+    let bytes = message.len();
+    if bytes > MESSAGE_BYTES_MAX {
+        let note = format!("… [cut: the message had {bytes} bytes]");
+        message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX.saturating_sub(note.len())));
+        message.push_str(&note);
+        message.shrink_to_fit();
+    }
+    message
+}
+
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.message)
@@ -117,3 +139,41 @@ impl fmt::Display for ToolError {
 }
 
 impl std::error::Error for ToolError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        ToolError::new(ErrorCode::ToolFailed, text).message().to_owned()
+    }
+
+    #[test]
+    fn a_message_is_kept_up_to_its_bound_and_cut_beyond() {
+        for bytes in [MESSAGE_BYTES_MAX - 1, MESSAGE_BYTES_MAX] {
+            let text = "x".repeat(bytes);
+            assert_eq!(message(&text), text);
+        }
+        let note = "… [cut: the message had 16385 bytes]";
+        let expected = format!("{}{note}", "x".repeat(MESSAGE_BYTES_MAX - note.len()));
+        assert_eq!(message(&"x".repeat(MESSAGE_BYTES_MAX + 1)), expected);
+        assert_eq!(expected.len(), MESSAGE_BYTES_MAX);
+    }
+
+    #[test]
+    fn a_message_is_cut_between_characters() {
+        for before in ["", "x", "xx"] {
+            let text = format!("{before}{}", "路".repeat(MESSAGE_BYTES_MAX));
+            let note = format!("… [cut: the message had {} bytes]", text.len());
+            let cut = message(&text);
+            let kept = cut.strip_suffix(&note).expect("it says so");
+            assert!(text.starts_with(kept) && (MESSAGE_BYTES_MAX - 2..=MESSAGE_BYTES_MAX).contains(&cut.len()));
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_bounded_by_other_means_stays_whole() {
+        let text = "x".repeat(MESSAGE_BYTES_MAX + 1);
+        assert_eq!(ToolError::unclipped(ErrorCode::CodeRunFailed, text.clone()).message(), text);
+    }
+}

@@ -29,6 +29,8 @@ pub(super) struct Core {
     fault: Mutex<Option<ToolError>>,
     /// Whether some attempt has started the body.
     started: AtomicBool,
+    /// Whether a person approved of the call, and so of the tool it was created for.
+    approved: AtomicBool,
     /// What the current attempt's body has deferred.
     deferred: Mutex<Option<Arc<Mutex<Deferred>>>>,
     /// The place among the parent's children; given back when the call is over.
@@ -59,6 +61,7 @@ impl Core {
             view,
             fault: Mutex::default(),
             started: AtomicBool::new(false),
+            approved: AtomicBool::new(false),
             deferred: Mutex::default(),
             child: Mutex::new(child),
         })
@@ -103,6 +106,14 @@ impl Core {
 
     pub(super) fn note_started(&self) {
         self.started.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_approved(&self) {
+        self.approved.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_approved(&self) -> bool {
+        self.approved.load(Ordering::Relaxed)
     }
 
     /// The error for a call that was cancelled, before or after its body started.

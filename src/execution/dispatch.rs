@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::around::{Attempt, NextAttempt, Origin};
 use super::core::{Core, Route, Settled, with_grace};
-use super::guard::Authorized;
+use super::guard::{self, Authorized};
 use super::materialize::{invalid, validate};
-use super::{ErrorCode, ToolContext, ToolError, ToolResult, timeout};
+use super::{ErrorCode, ToolContext, ToolError, ToolResult, heavy, timeout};
 use crate::contain::Contained;
 use crate::json::{self, Value, clip};
 use crate::tool::Tool;
@@ -61,10 +61,13 @@ pub(super) async fn attempt(core: Arc<Core>, checked: Option<Tool>, cancel: Canc
         return Attempt::failed(&core, core.aborted(), Vec::new());
     }
     let arguments = core.call.arguments.clone().unwrap_or_else(|| Arc::new(Value::Null));
-    if !checked.is_some_and(|checked| checked.is(&tool))
-        && let Err(violations) = validate(tool.parameters(), &arguments).await
-    {
-        return Attempt::failed(&core, invalid(&core.call.name, &violations), Vec::new());
+    if !checked.is_some_and(|checked| checked.is(&tool)) {
+        if core.is_approved() {
+            return Attempt::failed(&core, guard::replaced(&core.call, "after approval was given"), Vec::new());
+        }
+        if let Err(violations) = validate(tool.parameters(), &arguments, heavy::is_heavy(&arguments)).await {
+            return Attempt::failed(&core, invalid(&core.call.name, &violations), Vec::new());
+        }
     }
     let attempt = match tool.timeout() {
         Some(limit) => timeout::limited(limit, cancel, |cancel| body(core, tool, arguments, cancel)).await,
@@ -112,10 +115,11 @@ pub(super) async fn contract(
         let name = clip(tool.name(), 80);
         ToolError::new(ErrorCode::InvalidToolOutput, format!("the tool `{name}` returned {what}"))
     };
-    if let Err(error) = json::check(&value) {
+    let is_heavy = heavy::is_heavy(&value);
+    if let Err(error) = heavy::with(&value, is_heavy, json::check).await {
         return Err(wrong(format!("a value that cannot be taken without loss: {error}")));
     }
-    if let Err(violations) = validate(tool.output(), &value).await {
+    if let Err(violations) = validate(tool.output(), &value, is_heavy).await {
         return Err(wrong(format!("a value that its own schema does not allow:\n{violations}")));
     }
     let content = tool.render(arguments, &value).map_err(|_| ToolError::panicked("the renderer"))?;

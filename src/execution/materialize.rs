@@ -8,8 +8,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::core::{Core, Route, Settled};
-use super::request::{BLOCKING_BYTES, Decoded};
-use super::{CallInfo, CallRequest, ErrorCode, ExecutionToken, ToolError};
+use super::request::Decoded;
+use super::{CallInfo, CallRequest, ErrorCode, ExecutionToken, ToolError, heavy};
 use crate::json::{self, Value, clip};
 use crate::registry::{Nesting, RUN_CODE, Resolved, Scope};
 use crate::tool::{Schema, Tool, Violations};
@@ -80,7 +80,7 @@ async fn judge(core: Arc<Core>, decoded: Decoded) -> Result<Materialized, Settle
         }
         Resolved::Unknown => return Ok(Materialized { core, checked: None }),
     };
-    if let Err(violations) = validate(tool.parameters(), &arguments).await {
+    if let Err(violations) = validate(tool.parameters(), &arguments, heavy::is_heavy(&arguments)).await {
         let error = invalid(&core.call.name, &violations);
         return Err(core.settle_with(error, Route::SkipPostExecute).await);
     }
@@ -90,37 +90,13 @@ async fn judge(core: Arc<Core>, decoded: Decoded) -> Result<Materialized, Settle
 /// How many steps a check may take on the task that polls the call: about a millisecond's work.
 const INLINE_STEPS: u64 = 20_000;
 
-/// Checks a value; on the blocking pool where the value is large, or the schema makes long work of it.
-pub(super) async fn validate(schema: &Schema, value: &Arc<Value>) -> Result<(), Violations> {
-    if !value_is_large(value)
-        && let Some(checked) = schema.validate_within(INLINE_STEPS, value)
-    {
+/// Checks a value; on the blocking pool where it is heavy, or the schema makes long work of it.
+pub(super) async fn validate(schema: &Schema, value: &Arc<Value>, is_heavy: bool) -> Result<(), Violations> {
+    if !is_heavy && let Some(checked) = schema.validate_inline(INLINE_STEPS, value) {
         return checked;
     }
-    let (schema, value) = (schema.clone(), Arc::clone(value));
-    match tokio::task::spawn_blocking(move || schema.validate(&value)).await {
-        Ok(checked) => checked,
-        // The pool does not take work any more: the process is going down.
-        Err(_) => std::future::pending().await,
-    }
-}
-
-/// Whether a value has more than a few parts. Looks at the few without walking the many.
-fn value_is_large(value: &Value) -> bool {
-    let small = match value {
-        Value::Array(items) => items.len() < 16 && items.iter().all(is_scalar),
-        Value::Object(entries) => entries.len() < 16 && entries.iter().all(|(_, value)| is_scalar(value)),
-        scalar => is_scalar(scalar),
-    };
-    !small && json::cost(value) > BLOCKING_BYTES
-}
-
-fn is_scalar(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.len() < 1024,
-        Value::Array(_) | Value::Object(_) => false,
-        Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) => true,
-    }
+    let schema = schema.clone();
+    heavy::with(value, true, move |value| schema.validate(value)).await
 }
 
 /// The error for arguments that break the tool's schema.
@@ -140,14 +116,22 @@ pub(super) fn unknown(call: &CallInfo) -> ToolError {
     ToolError::new(ErrorCode::UnknownTool, message)
 }
 
+/// The longest name that an example shows, in bytes.
+const EXAMPLE_BYTES_MAX: usize = 200;
+
 /// The error for a tool that the mode hides from the model, with the way to it.
 fn collapsed(name: &str) -> ToolError {
-    let quoted = json::encode(&Value::from(clip(name, 200).into_owned()));
+    // A name that is cut would be the name of no tool.
+    let example = if name.len() > EXAMPLE_BYTES_MAX {
+        String::new()
+    } else {
+        format!(", for example: return await tools[{}]({{ … }})", json::encode(&Value::from(name)))
+    };
     ToolError::new(
         ErrorCode::UnknownTool,
         format!(
             "`{}` cannot be called directly; only `{RUN_CODE}` can. Call it from inside a program that you pass to \
-             `{RUN_CODE}`, for example: return await tools[{quoted}]({{ … }})",
+             `{RUN_CODE}`{example}",
             clip(name, 80)
         ),
     )

@@ -15,7 +15,10 @@ use super::{CallInfo, ToolResult};
 use crate::registry::{HookHandle, Scope};
 use crate::runtime::BoxFuture;
 
-/// An error of a platform's own code.
+/// An error of a listener's or a wrapper's own code.
+///
+/// It becomes the result of the call, and its text (`Display`, not its sources) is shown to the model, cut at
+/// [`MESSAGE_BYTES_MAX`](super::MESSAGE_BYTES_MAX). Leave out of it what a model must not know.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 pub(super) type PreExecute =
@@ -162,7 +165,10 @@ impl Scope {
     /// });
     /// ```
     ///
-    /// An error becomes the final result of the call, whatever other listeners say.
+    /// Listeners are asked in order, and each asks the ones after it: one that returns without awaiting `next.run()` ends
+    /// the chain, also with [`Decision::Allow`]. What nobody may override belongs in a [`guard`](Self::guard).
+    ///
+    /// An error becomes the final result of the call, whatever other listeners say, and the model is shown its text.
     pub fn on_pre_execute<F, T>(&self, listener: F) -> HookHandle
     where
         F: Fn(Arc<CallInfo>, NextPreExecute) -> T + Send + Sync + 'static,
@@ -181,7 +187,7 @@ impl Scope {
     /// Adds a wrapper around the dispatch of calls in this scope and below, for example a retry.
     ///
     /// It may run `next` several times, one attempt after another, and give it another cancellation signal. The value of a
-    /// success it makes up itself is checked as if the tool had returned it.
+    /// success it makes up itself is checked as if the tool had returned it. The model is shown the text of an error.
     pub fn around<F, T>(&self, wrapper: F) -> HookHandle
     where
         F: Fn(Arc<CallInfo>, NextAttempt) -> T + Send + Sync + 'static,
@@ -193,7 +199,10 @@ impl Scope {
 
     /// Adds a post-execute listener to this scope and below: it may replace what the model sees, add context, or block it.
     ///
-    /// An error becomes the final result of the call, whatever other listeners say.
+    /// Listeners are asked in order, and each asks the ones after it: one that returns without awaiting `next.run()` ends
+    /// the chain, also with [`PostDecision::accept`].
+    ///
+    /// An error becomes the final result of the call, whatever other listeners say, and the model is shown its text.
     pub fn on_post_execute<F, T>(&self, listener: F) -> HookHandle
     where
         F: Fn(Arc<CallInfo>, Arc<ToolResult>, NextPostExecute) -> T + Send + Sync + 'static,

@@ -14,6 +14,10 @@ use crate::json::Value;
 use crate::runtime::BoxFuture;
 
 /// What a listener decides about a result.
+///
+/// It decides for the listeners after it as well: one that returns a decision of its own without awaiting
+/// [`NextPostExecute::run`] ends the chain, and they do not see the result. A listener with nothing to say returns what that
+/// gives.
 #[derive(Clone, Debug)]
 pub struct PostDecision {
     verdict: PostVerdict,
@@ -29,7 +33,8 @@ enum PostVerdict {
 }
 
 impl PostDecision {
-    /// The result stays as it is.
+    /// The result stays as it is, whatever listeners after this one would have said: they are not asked, unless this is
+    /// what [`NextPostExecute::run`] gave.
     #[must_use]
     pub fn accept() -> Self {
         PostVerdict::Accept.into()
@@ -67,7 +72,7 @@ impl From<PostVerdict> for PostDecision {
     }
 }
 
-/// The listeners after this one.
+/// The listeners after this one. They are asked by [`run`](Self::run) alone: dropped, it ends the chain here.
 pub struct NextPostExecute {
     core: Arc<Core>,
     result: Arc<ToolResult>,
@@ -75,7 +80,7 @@ pub struct NextPostExecute {
 }
 
 impl NextPostExecute {
-    /// What they decide; [`PostDecision::accept`] after the last one.
+    /// Asks them. Gives what they decide; [`PostDecision::accept`] after the last one.
     pub async fn run(self) -> PostDecision {
         listen(self.core, self.result, self.index).await
     }

@@ -12,10 +12,14 @@ use crate::contain::Contained;
 use crate::runtime::BoxFuture;
 
 /// What a listener decides.
+///
+/// It decides for the listeners after it as well: one that returns a decision of its own without awaiting
+/// [`NextPreExecute::run`] ends the chain, and they are not asked. A listener with nothing to say returns what that gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a chain must understand every decision")]
 pub enum Decision {
-    /// Nothing stands against the call here.
+    /// Nothing stands against the call, whatever listeners after this one would have said: they are not asked, unless
+    /// this is what [`NextPreExecute::run`] gave. Approval is not asked for either; guards still are.
     Allow,
     /// The call is denied, for this reason.
     Deny(String),
@@ -35,14 +39,14 @@ impl Decision {
     }
 }
 
-/// The listeners after this one.
+/// The listeners after this one. They are asked by [`run`](Self::run) alone: dropped, it ends the chain here.
 pub struct NextPreExecute {
     core: Arc<Core>,
     index: usize,
 }
 
 impl NextPreExecute {
-    /// What they decide; [`Decision::Allow`] after the last one.
+    /// Asks them. Gives what they decide; [`Decision::Allow`] after the last one.
     pub async fn run(self) -> Decision {
         listen(self.core, self.index).await
     }

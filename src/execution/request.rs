@@ -9,12 +9,10 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::ExecutionToken;
+use super::heavy::{self, BLOCKING_BYTES};
 use crate::json::{self, Value};
 use crate::limits::{Limit, Limits};
 use crate::registry::PresentationStamp;
-
-/// From this size on, JSON is decoded and validated on the blocking pool: about a millisecond's work.
-pub(super) const BLOCKING_BYTES: usize = 256 * 1024;
 
 /// Arguments as they arrive: JSON text, or a value.
 #[derive(Clone, Debug)]
@@ -57,12 +55,33 @@ pub(super) type Decoded = Result<Arc<Value>, String>;
 
 fn lossy(error: &json::Error, limits: &Limits) -> String {
     if error.kind() == json::ErrorKind::Cost {
-        let most = Limit::HostMemory.display(limits.get(Limit::HostMemory));
-        return format!(
-            "the arguments need more than the {most} of host memory that the limit `host-memory` allows"
-        );
+        return too_large(limits);
     }
     format!("the arguments are not JSON that can be taken without loss: {error}")
+}
+
+fn too_large(limits: &Limits) -> String {
+    let most = Limit::HostMemory.display(limits.get(Limit::HostMemory));
+    format!("the arguments need more than the {most} of host memory that the limit `host-memory` allows")
+}
+
+/// Takes a value as it is, if it is not too much. A large one is looked through on the blocking pool.
+async fn taken(value: &Arc<Value>, limits: &Limits) -> Decoded {
+    if heavy::is_slight(value) {
+        return Ok(Arc::clone(value));
+    }
+    let room = limits.size(Limit::HostMemory);
+    let is_heavy = json::costs_more(value, BLOCKING_BYTES);
+    let may_be_too_large = is_heavy || room < BLOCKING_BYTES;
+    let look = move |value: &Value| {
+        let too_large = may_be_too_large && json::costs_more(value, room);
+        if too_large { None } else { Some(json::check(value)) }
+    };
+    match heavy::with(value, is_heavy, look).await {
+        None => Err(too_large(limits)),
+        Some(Ok(())) => Ok(Arc::clone(value)),
+        Some(Err(error)) => Err(lossy(&error, limits)),
+    }
 }
 
 /// The route to whoever makes the calls of a session, for an approval service that wants to ask them.
@@ -118,12 +137,12 @@ impl From<Arguments> for Pending {
 }
 
 impl Pending {
-    /// Decodes the arguments. Long text is decoded on the blocking pool.
+    /// Decodes the arguments; what is large, on the blocking pool.
     async fn decode(&self, limits: &Limits) -> Decoded {
         let room = limits.size(Limit::HostMemory);
         let decoded = match self {
             Self::Decoded(decoded) => return decoded.clone(),
-            Self::Value(value) => json::check(value).map(|()| Arc::clone(value)),
+            Self::Value(value) => return taken(value, limits).await,
             Self::Text(text) if text.len() > BLOCKING_BYTES => {
                 let text = Arc::clone(text);
                 let work = move || json::decode_bounded(&text, room);

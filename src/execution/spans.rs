@@ -1,6 +1,6 @@
 //! The wrapper that traces calls.
 //!
-//! Invariant: a span carries names and outcomes, never arguments or values, which may be secret and may be large.
+//! Invariant: a span carries names and outcomes, clipped, never arguments or values, which may be secret and may be large.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,11 +11,14 @@ use tracing::{Level, Span};
 use super::{Attempt, BoxError, CallInfo, NextAttempt};
 use crate::json::clip;
 
+/// The longest text of a field, in bytes. Names and ids may come from a model.
+const FIELD_BYTES_MAX: usize = 80;
+
 /// Puts every attempt of a call into a `tracing` span, for [`Scope::around`](crate::registry::Scope::around):
 /// `registry.around(hotcell::execution::spans)`.
 ///
 /// The span is called `tool_call`, at level `INFO`, with the fields `id`, `name`, `scope`, `nested` and, at the end, `code`:
-/// `OK` or the error's code.
+/// `OK` or the error's code. Long texts lose their middle.
 pub fn spans(
     call: Arc<CallInfo>,
     mut next: NextAttempt,
@@ -23,9 +26,9 @@ pub fn spans(
     let span = tracing::span!(
         Level::INFO,
         "tool_call",
-        id = %call.id(),
-        name = %clip(call.name(), 80),
-        scope = %call.scope().name(),
+        id = %clip(call.id(), FIELD_BYTES_MAX),
+        name = %clip(call.name(), FIELD_BYTES_MAX),
+        scope = %clip(call.scope().name(), FIELD_BYTES_MAX),
         nested = call.is_nested(),
         code = tracing::field::Empty,
     );

@@ -43,18 +43,55 @@ pub fn cost(value: &Value) -> usize {
     total
 }
 
+/// Whether [`cost`] is more than `cost_max`, in time proportional to `cost_max` at most.
+pub(crate) fn costs_more(value: &Value, cost_max: usize) -> bool {
+    let Some(mut left) = cost_max.checked_sub(SLOT_BYTES) else {
+        return true;
+    };
+    let mut fits = |value: &Value| {
+        // The keys after the buckets they are in, which bound their number.
+        let rest = left.checked_sub(shell(value)).and_then(|rest| rest.checked_sub(keys(value)));
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    if !fits(value) {
+        return true;
+    }
+    let mut stack: Vec<Walk<'_>> = Walk::of(value).into_iter().collect();
+    while let Some(walk) = stack.last_mut() {
+        let Some((_, child)) = walk.next() else {
+            stack.pop();
+            continue;
+        };
+        if !fits(child) {
+            return true;
+        }
+        stack.extend(Walk::of(child));
+    }
+    false
+}
+
 /// The heap bytes of one value without its children's.
 fn heap(value: &Value) -> usize {
+    shell(value).saturating_add(keys(value))
+}
+
+/// The same without an object's keys.
+fn shell(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Float(_) => 0,
         Value::Integer(integer) => block(integer.heap_bytes()),
         Value::String(text) => block(text.capacity()),
         Value::Array(array) => slots(array.0.capacity()),
-        Value::Object(object) => object
-            .0
-            .keys()
-            .map(|key| block(key.capacity()))
-            .fold(OBJECT_BYTES + buckets(object.0.capacity()), usize::saturating_add),
+        Value::Object(object) => OBJECT_BYTES + buckets(object.0.capacity()),
+    }
+}
+
+/// The heap bytes of an object's keys; of nothing else.
+fn keys(value: &Value) -> usize {
+    match value {
+        Value::Object(object) => object.0.keys().map(|key| block(key.capacity())).fold(0, usize::saturating_add),
+        _ => 0,
     }
 }
 
@@ -153,6 +190,19 @@ mod tests {
     use indexmap::IndexMap;
 
     use super::*;
+    use crate::json::decode;
+
+    #[test]
+    fn what_costs_more_is_known_to_the_byte() {
+        let long = format!(r#"{{"{}":[1,{{"b":"c"}},{}]}}"#, "k".repeat(1000), "7".repeat(1000));
+        for text in ["null", "[]", r#""text""#, r#"{"a":[{},[],"b"],"c":{"d":null}}"#, &long] {
+            let value = decode(text).unwrap();
+            let exact = cost(&value);
+            let found = [exact - 1, exact, exact + 1].map(|most| costs_more(&value, most));
+            assert_eq!(found, [true, false, false], "{text}");
+            assert!(costs_more(&value, 0) && !costs_more(&value, usize::MAX));
+        }
+    }
 
     #[test]
     fn a_value_takes_four_words() {

@@ -45,6 +45,7 @@ pub use decode::{decode, decode_bounded, decode_bytes};
 pub use encode::{encode, encode_into, encoded_len, pretty, string_len};
 pub use error::{Error, ErrorKind};
 pub(crate) use error::{clip, follow};
+pub(crate) use measure::costs_more;
 pub use measure::{check, cost};
 pub use number::{Float, Integer};
 pub use ser::to_value;

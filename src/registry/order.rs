@@ -10,6 +10,8 @@ use crate::json::clip;
 use crate::tool::Tool;
 
 /// Names in the order in which a model shall see them, and one place for all others.
+///
+/// A tool that is itself called `*` has no place of its own: it is always among the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolOrder {
     before: Vec<String>,
@@ -32,9 +34,10 @@ impl ToolOrder {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         let markers = names.iter().filter(|name| *name == Self::REST).count();
         if markers != 1 {
+            let rest = Self::REST;
+            let hint = if markers > 1 { format!(", one called `{rest}` included") } else { String::new() };
             return Err(Error::misuse(format!(
-                "a tool order has {markers} rest markers `{}`; it needs exactly one, for the tools it does not name",
-                Self::REST
+                "a tool order has {markers} rest markers `{rest}`; it needs exactly one, for the tools it does not name{hint}"
             )));
         }
         let mut seen = HashSet::new();
@@ -82,13 +85,12 @@ mod tests {
     #[test]
     fn pr_07_an_order_has_one_marker_and_no_name_twice() {
         let error = |names: &[&str]| ToolOrder::new(names.iter().copied()).expect_err("wrong").to_string();
-        let markers = |count| {
-            format!(
-                "a tool order has {count} rest markers `*`; it needs exactly one, for the tools it does not name"
-            )
-        };
-        assert_eq!(error(&["a"]), markers(0));
-        assert_eq!(error(&["*", "a", "*"]), markers(2));
+        let needs = "it needs exactly one, for the tools it does not name";
+        assert_eq!(error(&["a"]), format!("a tool order has 0 rest markers `*`; {needs}"));
+        assert_eq!(
+            error(&["*", "a", "*"]),
+            format!("a tool order has 2 rest markers `*`; {needs}, one called `*` included")
+        );
         assert_eq!(error(&["a", "*", "a"]), "a tool order names `a` twice");
         let order = ToolOrder::new(["a", "*", "b", "c"]).expect("right");
         assert_eq!((order.before, order.after), (vec!["a".into()], vec!["b".into(), "c".into()]));

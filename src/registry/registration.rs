@@ -10,7 +10,14 @@ use super::layer::Layer;
 use crate::execution::HookId;
 use crate::tool::Tool;
 
-/// Keeps a tool registered; dropping it unregisters the tool. Calls that are under way fail at their next lookup.
+/// Keeps a tool registered; dropping it unregisters the tool.
+///
+/// A body that runs then is not disturbed: it runs to its end, and its value is checked and shown by the definition it began
+/// with. What comes after looks the name up again and finds nothing: calls that were not dispatched yet, further attempts of a
+/// wrapper, and values that a wrapper or a post-execute listener makes up end as `UNKNOWN_TOOL`.
+///
+/// The definition itself is dropped when the last call of it is over and each scope that saw it was used again or dropped; see
+/// [`Scope`](super::Scope).
 #[must_use = "the tool is unregistered when its registration is dropped; `keep` leaves it registered"]
 pub struct Registration(Option<Registered>);
 

@@ -23,6 +23,13 @@ use crate::tool::{Tool, WireTool};
 pub const SCOPE_DEPTH_MAX: usize = 32;
 
 /// A scope. Cloning it clones a pointer.
+///
+/// What is registered in a scope is dropped with its last handle. A tool or hook whose closure captures its own scope, or one
+/// below it, keeps that scope alive, which keeps the tool alive: neither is dropped until it is taken out. A body gets its scope from
+/// [`CallInfo::scope`](crate::execution::CallInfo::scope) instead, and so do hooks.
+///
+/// A scope remembers what it saw last, unregistered tools and removed hooks among it, until it is used the next time. A scope
+/// that is kept and not used keeps their definitions alive for as long.
 #[derive(Clone)]
 pub struct Scope(Arc<Node>);
 
@@ -326,9 +333,11 @@ impl fmt::Debug for Scope {
 
 pub(super) fn unknown_language(language: &str, known: &[&str]) -> Error {
     let known: Vec<String> = known.iter().map(|language| format!("`{}`", clip(language, 80))).collect();
-    let known = if known.is_empty() { "no language at all".to_owned() } else { known.join(", ") };
-    Error::misuse(format!(
-        "there is no runtime for the language `{}`; there is one for {known}",
-        clip(language, 80)
-    ))
+    let language = clip(language, 80);
+    Error::misuse(match known.as_slice() {
+        [] => format!("there is no runtime for the language `{language}`, nor for any other"),
+        known => {
+            format!("there is no runtime for the language `{language}`; there is one for {}", known.join(", "))
+        }
+    })
 }

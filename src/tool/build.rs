@@ -91,7 +91,10 @@ pub struct ToolBuilder {
 }
 
 impl Tool {
-    /// Starts a tool of this name. Any name is fine that is not empty and not reserved; it is never changed on its way.
+    /// Starts a tool of this name. Any name is fine that is not empty; it is never changed on its way.
+    ///
+    /// A reserved name (`registry::RESERVED_NAMES`) is refused only where the tool is registered: a transport is built like any
+    /// other tool, and must have one.
     pub fn builder(name: impl Into<String>) -> ToolBuilder {
         ToolBuilder {
             name: name.into(),

@@ -30,7 +30,8 @@ impl Tool {
     /// ```
     ///
     /// # Errors
-    /// A body that fails gives a [`BodyError`]; any error becomes one with `?`.
+    /// A body that fails gives a [`BodyError`], which most errors become with `?`. Arguments that the schema allows and `A` does
+    /// not take are `INVALID_ARGS`; a value that is no JSON, a float that is not finite for example, is `INVALID_TOOL_OUTPUT`.
     pub fn typed<A, O, F, T>(name: impl Into<String>, description: impl Into<String>, body: F) -> ToolBuilder
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -65,7 +66,7 @@ impl Tool {
                 let (body, name) = (Arc::clone(&body), Arc::clone(&named));
                 async move {
                     let output = body(taken(&name, &arguments)?, context).await?;
-                    Ok(json::to_value(&output)?)
+                    given(&name, &output)
                 }
             })
     }
@@ -77,6 +78,15 @@ fn taken<A: DeserializeOwned>(name: &str, arguments: &Value) -> Result<A, BodyEr
     json::from_value(arguments).map_err(|error| {
         let message = format!("the arguments of `{}` are not valid:\n{error}", clip(name, 80));
         BodyError::with_code(ErrorCode::InvalidArgs, message)
+    })
+}
+
+/// The value that the type gives, where JSON can say it.
+fn given<O: Serialize>(name: &str, output: &O) -> Result<Value, BodyError> {
+    json::to_value(output).map_err(|error| {
+        let name = clip(name, 80);
+        let message = format!("the tool `{name}` returned a value that cannot be taken without loss: {error}");
+        BodyError::with_code(ErrorCode::InvalidToolOutput, message)
     })
 }
 

@@ -19,6 +19,9 @@ use std::ptr::from_ref;
 /// frames between two readings of the instance.
 pub(super) const STACK_BYTES_MAX: usize = 1280 * 1024;
 
+/// How much it may use where many others stand on the stack already, in bytes.
+pub(super) const INLINE_STACK_BYTES: usize = 128 * 1024;
+
 /// Steps that describing an error takes at least.
 const ERROR_STEPS: u64 = 64;
 
@@ -30,6 +33,8 @@ const STACK_BYTES_PER_STEP: usize = 256;
 pub(super) struct Bounds {
     /// Readings of the instance.
     pub(super) steps: u64,
+    /// Bytes of native stack below the caller.
+    pub(super) stack: usize,
     /// Bytes that descriptions of errors may take.
     pub(super) room: u64,
     /// Steps that looking at a text takes besides: its pattern may backtrack.
@@ -59,7 +64,7 @@ struct Meter {
 }
 
 const IDLE: Meter = Meter {
-    bounds: Bounds { steps: u64::MAX, room: u64::MAX, text_steps: 0, error_bytes: 0 },
+    bounds: Bounds { steps: u64::MAX, stack: 0, room: u64::MAX, text_steps: 0, error_bytes: 0 },
     floor: 0,
     errors: 0,
 };
@@ -91,7 +96,7 @@ pub(super) struct Used {
 /// Runs one pass within bounds.
 pub(super) fn bounded<T>(bounds: Bounds, pass: impl FnOnce() -> T) -> Result<(T, Used), Stop> {
     let _restore = Restore(METER.get(), STEPS.get(), FULL.get());
-    let floor = stack_address().saturating_sub(STACK_BYTES_MAX);
+    let floor = stack_address().saturating_sub(bounds.stack);
     METER.set(Meter { bounds, floor, errors: 0 });
     STEPS.set(bounds.steps);
     FULL.set(false);
@@ -154,7 +159,7 @@ pub(super) fn is_full() -> bool {
 /// Writing down where an error is takes time in proportion to how deep the library is.
 pub(super) fn charge_error() -> u64 {
     let mut meter = METER.get();
-    let depth = meter.floor.saturating_add(STACK_BYTES_MAX).saturating_sub(stack_address());
+    let depth = meter.floor.saturating_add(meter.bounds.stack).saturating_sub(stack_address());
     charge(ERROR_STEPS.saturating_add(whole(depth / STACK_BYTES_PER_STEP)));
     let number = meter.errors;
     if !FULL.get() {
@@ -182,7 +187,7 @@ mod tests {
     use super::*;
 
     fn bounds(steps: u64, room: u64) -> Bounds {
-        Bounds { steps, room, text_steps: 0, error_bytes: 10 }
+        Bounds { steps, stack: STACK_BYTES_MAX, room, text_steps: 0, error_bytes: 10 }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod equal;
 mod expansion;
 mod meter;
 mod node;
+mod size;
 mod violation;
 
 use std::fmt;
@@ -28,8 +29,9 @@ use crate::stack::on_large_stack;
 
 pub use violation::{VIOLATIONS_MAX, Violation, Violations};
 
-use meter::{Bounds, Stop, Used, whole};
+use meter::{Bounds, INLINE_STACK_BYTES, STACK_BYTES_MAX, Stop, Used, whole};
 use node::{Exact, Reader};
+use size::Size;
 
 /// The longest schema, in bytes of its compact text.
 pub const SCHEMA_BYTES_MAX: usize = 1024 * 1024;
@@ -39,6 +41,9 @@ const SCHEMA_DEPTH_MAX: usize = 128;
 
 /// The most subschemas that may look at one value inside of each other. Each takes stack.
 const CHAIN_MAX: usize = 512;
+
+/// The most of them where the stack is used by others: ordinary schemas have a few.
+const INLINE_CHAIN_MAX: usize = 128;
 
 /// The most patterns of a schema. Each may take [`PATTERN_BYTES_MAX`] and the time to compile that.
 const PATTERNS_MAX: usize = 256;
@@ -93,6 +98,16 @@ struct Inner {
     backtracks: bool,
     /// Bytes of the schema that one violation may take with it.
     error_bytes: u64,
+    /// How many subschemas may look at one value inside of each other.
+    chain: usize,
+}
+
+/// How much a caller is ready to spend on each pass over a value.
+#[derive(Clone, Copy)]
+struct Effort {
+    steps: u64,
+    /// Bytes of native stack.
+    stack: usize,
 }
 
 impl Schema {
@@ -118,12 +133,12 @@ impl Schema {
                 "schema of {bytes} bytes is longer than {SCHEMA_BYTES_MAX} bytes"
             )));
         }
-        check_nesting(&document)?;
+        let chain = check_nesting(&document)?;
         let converted = convert::exact(&document)
             .map_err(|integer| SchemaError::new(&format!("integer {integer} does not fit 64 bits")))?;
         let (validator, backtracks) = build(&document, &converted)?;
         let error_bytes = error_bytes(&document);
-        Ok(Self(Arc::new(Inner { document, validator, backtracks, error_bytes })))
+        Ok(Self(Arc::new(Inner { document, validator, backtracks, error_bytes, chain })))
     }
 
     /// The document as it was given.
@@ -138,27 +153,39 @@ impl Schema {
     ///
     /// Every way in which the value does not match. A value nested deeper than
     /// [`DEPTH_MAX`](json::DEPTH_MAX) levels never matches, nor does one that takes more than
-    /// [`VALIDATION_STEPS_MAX`] steps, or more than 1.25 MiB of stack below the caller: threads that check
-    /// values need the 2 MiB that tokio gives them.
+    /// [`VALIDATION_STEPS_MAX`] steps, or more than 1.25 MiB of stack below the caller: call it on threads with
+    /// the 2 MiB that tokio gives them, and not from deep below.
     pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
+        json::check(instance).map_err(|error| Violations::of_all(&error.to_string()))?;
         let given_up = || Err(Violations::of_all("checking was given up"));
-        self.validate_within(u64::MAX, instance).unwrap_or_else(given_up)
+        self.validate_within(Effort { steps: u64::MAX, stack: STACK_BYTES_MAX }, instance).unwrap_or_else(given_up)
     }
 
-    /// The same, if each pass over the value takes no more than `steps`, and `None` otherwise: then it is work for a
-    /// thread that nobody waits on.
-    pub(crate) fn validate_within(&self, steps: u64, instance: &Value) -> Option<Result<(), Violations>> {
-        if let Err(error) = json::check(instance) {
-            return Some(Err(Violations::of_all(&error.to_string())));
+    /// The same, if each pass over the value takes no more than `steps` and little stack, and `None` otherwise: then it
+    /// is work for a thread that nobody waits on and that nobody else stands on. The caller has seen that the value is not
+    /// too [deep](json::check).
+    pub(crate) fn validate_inline(&self, steps: u64, instance: &Value) -> Option<Result<(), Violations>> {
+        // What a chain takes is not metered.
+        if self.0.chain > INLINE_CHAIN_MAX {
+            return None;
         }
+        self.validate_within(Effort { steps, stack: INLINE_STACK_BYTES }, instance)
+    }
+
+    fn validate_within(&self, effort: Effort, instance: &Value) -> Option<Result<(), Violations>> {
         let size = Size::of(instance);
-        let text_steps = self.text_steps();
-        let bounds = Bounds { steps: size.steps().min(steps), room: u64::MAX, text_steps, error_bytes: 0 };
+        let bounds = Bounds {
+            steps: size.steps().min(effort.steps),
+            stack: effort.stack,
+            room: u64::MAX,
+            text_steps: self.text_steps(),
+            error_bytes: 0,
+        };
         let root = if self.0.backtracks { Reader::Root(instance) } else { Reader::Value(instance) };
         match meter::bounded(bounds, || self.0.validator.is_valid(root)) {
             Ok((true, _)) => Some(Ok(())),
-            Ok((false, _)) => self.explain(instance, root, size, bounds.steps).map(Err),
-            Err(Stop::Steps) if bounds.steps < size.steps() => None,
+            Ok((false, _)) => self.explain(instance, root, size, bounds).map(Err),
+            Err(stop) if could_go_on(stop, bounds, size) => None,
             Err(stop) => Some(Err(Violations::of_all(&gave_up(stop, bounds.steps)))),
         }
     }
@@ -167,19 +194,18 @@ impl Schema {
         if self.0.backtracks { BACKTRACK_STEPS } else { 0 }
     }
 
-    /// Finds out how a value does not match. `None` where that takes more steps than there are, and there could be more.
+    /// Finds out how a value does not match. `None` where that takes more than there is, and there could be more.
     #[cold]
-    fn explain(&self, instance: &Value, root: Reader<'_>, size: Size, steps: u64) -> Option<Violations> {
+    fn explain(&self, instance: &Value, root: Reader<'_>, size: Size, looking: Bounds) -> Option<Violations> {
         let bounds = Bounds {
-            steps,
-            text_steps: self.text_steps(),
             room: ROOM_BYTES.saturating_add(size.bytes.saturating_mul(4)),
             error_bytes: ERROR_BYTES.saturating_add(size.path).saturating_add(self.0.error_bytes),
+            ..looking
         };
         let pass = meter::bounded(bounds, || self.0.validator.iter_errors(root).collect::<Vec<_>>());
         let (errors, used) = match pass {
             Ok(found) => found,
-            Err(Stop::Steps) if steps < size.steps() => return None,
+            Err(stop) if could_go_on(stop, bounds, size) => return None,
             // All are too many; the first one ends the search.
             Err(stop) => return Some(self.explain_first(instance, root, bounds, stop)),
         };
@@ -222,10 +248,19 @@ fn is_before(error: &ValidationError<'_>, full_at: u64) -> bool {
     error.instance().as_u64().is_some_and(|number| number < full_at)
 }
 
+/// Whether a pass that ended early would have gone on where there is more time and more stack.
+fn could_go_on(stop: Stop, bounds: Bounds, size: Size) -> bool {
+    match stop {
+        Stop::Steps => bounds.steps < size.steps(),
+        Stop::Stack => bounds.stack < STACK_BYTES_MAX,
+        Stop::Panic => false,
+    }
+}
+
 fn gave_up(stop: Stop, steps: u64) -> String {
     match stop {
         Stop::Steps => format!("checking takes more than {steps} steps"),
-        Stop::Stack => format!("checking takes more than {} bytes of stack", meter::STACK_BYTES_MAX),
+        Stop::Stack => format!("checking takes more than {} bytes of stack", STACK_BYTES_MAX),
         Stop::Panic => "the validator failed".to_owned(),
     }
 }
@@ -260,7 +295,8 @@ fn build_here(document: &Value, converted: &serde_json::Value) -> Result<(Valida
 }
 
 /// Checks what would take too much stack or time.
-fn check_nesting(document: &Value) -> Result<(), SchemaError> {
+/// Counts what the library has no bounds for. Gives the length of the longest chain.
+fn check_nesting(document: &Value) -> Result<usize, SchemaError> {
     let depth = levels(document);
     if depth > SCHEMA_DEPTH_MAX {
         return Err(SchemaError::new(&format!(
@@ -290,7 +326,7 @@ fn check_nesting(document: &Value) -> Result<(), SchemaError> {
             format!("up to {chain} subschemas look at one value inside of each other, more than {CHAIN_MAX}");
         return Err(SchemaError::new(&message));
     }
-    Ok(())
+    Ok(chain)
 }
 
 /// How many bytes the compiler spends on saying where it is.
@@ -392,54 +428,6 @@ fn error_bytes(document: &Value) -> u64 {
     whole(longest_text(document).unwrap_or_else(|| json::cost(document)))
 }
 
-/// How large a value is.
-#[derive(Clone, Copy, Default)]
-struct Size {
-    /// Values and keys.
-    values: u64,
-    /// Bytes of texts and keys.
-    bytes: u64,
-    /// Bytes of the longest path as the library writes it.
-    path: u64,
-}
-
-impl Size {
-    fn of(value: &Value) -> Self {
-        let mut size = Self::default();
-        size.add(value, 0);
-        size
-    }
-
-    fn add(&mut self, value: &Value, path: u64) {
-        self.values += 1;
-        self.path = self.path.max(path);
-        match value {
-            Value::Null | Value::Bool(_) | Value::Float(_) => {}
-            Value::Integer(integer) => self.bytes += whole(integer.digits()),
-            Value::String(text) => self.bytes += whole(text.len()),
-            Value::Array(items) => {
-                // A slash and an index.
-                let path = path + 2 + u64::from(whole(items.len()).checked_ilog10().unwrap_or(0));
-                for item in items {
-                    self.add(item, path);
-                }
-            }
-            Value::Object(entries) => {
-                for (key, value) in entries {
-                    self.values += 1;
-                    self.bytes += whole(key.len());
-                    // A slash, and some characters are escaped with two.
-                    self.add(value, path + 1 + 2 * whole(key.len()));
-                }
-            }
-        }
-    }
-
-    fn steps(self) -> u64 {
-        VALIDATION_STEPS_MAX.saturating_add(self.values.saturating_mul(STEPS_PER_VALUE)).saturating_add(self.bytes)
-    }
-}
-
 /// Why a document is no schema that we take.
 ///
 /// The text names the reason and, where there is one, the place: `invalid schema at $.type: …`.
@@ -467,3 +455,30 @@ impl fmt::Display for SchemaError {
 }
 
 impl std::error::Error for SchemaError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_much_stack_is_left_to_another_thread() {
+        let schema = |text: &str| Schema::compile(json::decode(text).unwrap()).unwrap();
+        let inline = |schema: &Schema, text: &str| {
+            schema.validate_inline(1_000_000, &json::decode(text).unwrap()).map(|checked| checked.is_ok())
+        };
+        let list = schema(r##"{"type":"array","items":{"$ref":"#"}}"##);
+        assert_eq!(inline(&list, "[[],[[]]]"), Some(true));
+        assert_eq!(inline(&list, "[[],[1]]"), Some(false));
+        let deep = |inner: &str| format!("{}{inner}{}", "[".repeat(511), "]".repeat(511));
+        assert_eq!(inline(&list, &deep("[]")), None);
+        assert_eq!(inline(&list, &deep("1")), None);
+        let chain = |links: usize| {
+            let link = |number| format!(r##""{number}":{{"$ref":"#/$defs/{}"}},"##, number + 1);
+            let inner: String = (1..links).map(link).collect();
+            schema(&format!(r##"{{"$defs":{{{inner}"{links}":{{}}}},"$ref":"#/$defs/1"}}"##))
+        };
+        for (links, expected) in [(INLINE_CHAIN_MAX - 1, Some(true)), (INLINE_CHAIN_MAX, None)] {
+            assert_eq!((chain(links).0.chain, inline(&chain(links), "1")), (links + 1, expected));
+        }
+    }
+}

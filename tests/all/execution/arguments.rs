@@ -124,24 +124,53 @@ async fn rg_09_a_value_deeper_than_512_levels_is_refused() {
 
 #[tokio::test]
 async fn arguments_may_need_the_host_memory_of_the_limit_and_not_a_byte_more() {
-    let text = format!("[{}]", vec!["\"some text\""; 2000].join(","));
-    let (_, cost) = json::decode_bounded(&text, usize::MAX).expect("valid");
-    for (room, fits) in [(cost, true), (cost - 1, false)] {
-        let room = u64::try_from(room).expect("small");
-        let limits = Limits::default().with(Limit::HostMemory, room).expect("allowed");
-        let registry = Registry::builder().limits(limits).build().expect("valid");
-        registry.register(same("tool")).expect("valid").keep();
-        let result = call(&registry, "tool", text.as_str()).await;
-        if fits {
-            assert!(result.value() == Some(&value(&text)));
-        } else {
-            let message = format!(
-                "the arguments need more than the {} of host memory that the limit `host-memory` allows",
-                Limit::HostMemory.display(room)
-            );
-            assert_eq!(failure(&result), (ErrorCode::InvalidArgs, &*message));
+    // One below and one above what is looked through on the blocking pool.
+    for items in [2_000, 20_000] {
+        let text = format!("[{}]", vec!["\"some text\""; items].join(","));
+        let (decoded, cost) = json::decode_bounded(&text, usize::MAX).expect("valid");
+        let decoded = Arc::new(decoded);
+        for (room, fits) in [(cost, true), (cost - 1, false)] {
+            let room = u64::try_from(room).expect("small");
+            let limits = Limits::default().with(Limit::HostMemory, room).expect("allowed");
+            let registry = Registry::builder().limits(limits).build().expect("valid");
+            registry.register(same("tool")).expect("valid").keep();
+            for arguments in [Arguments::from(text.as_str()), Arguments::from(Arc::clone(&decoded))] {
+                let result = call(&registry, "tool", arguments).await;
+                if fits {
+                    assert!(result.value() == Some(&*decoded));
+                    continue;
+                }
+                let message = format!(
+                    "the arguments need more than the {} of host memory that the limit `host-memory` allows",
+                    Limit::HostMemory.display(room)
+                );
+                assert_eq!(failure(&result), (ErrorCode::InvalidArgs, &*message));
+            }
         }
     }
+}
+
+#[tokio::test]
+async fn a_large_value_does_not_hold_the_callers_thread() {
+    let registry = registry(Mode::Native);
+    let large = |inner: Value| Value::from(vec![Value::from("x".repeat(300_000)), inner]);
+    // No tool has this name, so that nothing is validated.
+    let mut absent = Box::pin(call(&registry, "absent", large(deep(510))));
+    assert!(futures_util::poll!(&mut absent).is_pending());
+    assert_eq!(failure(&*absent.await), (ErrorCode::UnknownTool, "unknown tool `absent`"));
+    let path = format!("$[1]{}…{}", "[0]".repeat(31), "[0]".repeat(32));
+    let mut too_deep = Box::pin(call(&registry, "absent", large(deep(512))));
+    assert!(futures_util::poll!(&mut too_deep).is_pending());
+    let message = format!("{LOSSY}nesting deeper than 512 levels at {path}");
+    assert_eq!(failure(&*too_deep.await), (ErrorCode::InvalidArgs, &*message));
+    // Nor does what a tool gives, which is seen to be too deep before it is validated.
+    let tool = same("tool").body(move |_, _| async move { Ok(large(deep(512))) });
+    registry.register(tool).expect("valid").keep();
+    let mut given = Box::pin(call(&registry, "tool", "null"));
+    assert!(futures_util::poll!(&mut given).is_pending());
+    assert_eq!(given.await.code(), Some(ErrorCode::InvalidToolOutput));
+    // A small one is looked through at once.
+    assert!(futures_util::poll!(Box::pin(call(&registry, "absent", deep(512)))).is_ready());
 }
 
 #[tokio::test]

@@ -43,6 +43,20 @@ async fn pl_02_a_direct_call_in_code_mode_ends_before_any_policy() {
 }
 
 #[tokio::test]
+async fn pl_02_the_example_names_the_tool_or_is_left_out() {
+    let registry = registry(Mode::Code);
+    for length in [199, 200, 201, 60_000] {
+        let name = format!("{}\"", "x".repeat(length - 1));
+        registry.register(echo(&name)).expect("valid").keep();
+        let result = call(&registry, &name, "{}").await;
+        let (_, message) = failure(&result);
+        let example = format!("`, for example: return await tools[\"{}\\\"\"]({{ … }})", "x".repeat(length - 1));
+        let end = if length > 200 { "a program that you pass to `run_code`" } else { &example };
+        assert!(message.ends_with(end), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn pl_03_the_same_tool_is_reached_from_inside_a_program() {
     let registry = registry(Mode::Code);
     registry.register(echo("read")).expect("valid").keep();

@@ -1,5 +1,6 @@
 //! The pipeline, through the public interface.
 
+mod approved;
 mod arguments;
 mod around;
 mod cancel;
@@ -7,6 +8,7 @@ mod collapse;
 mod dropped;
 mod log;
 mod lookups;
+mod messages;
 mod nesting;
 mod outcomes;
 mod panics;
@@ -16,4 +18,5 @@ mod policy;
 mod post;
 mod scheduler;
 mod spanned;
+mod stacks;
 mod tokens;

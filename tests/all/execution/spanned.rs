@@ -103,3 +103,24 @@ async fn a_span_has_names_and_outcomes_and_nothing_else() {
     registry.call(request("read", "{}")).await;
     assert_eq!(notes.log.lines().len(), 12);
 }
+
+#[tokio::test]
+async fn ids_and_names_are_clipped_beyond_80_bytes() {
+    let notes = Arc::new(Notes::default());
+    let _guard = tracing::subscriber::set_default(Arc::clone(&notes));
+    let registry = registry(Mode::Native);
+    registry.around(spans);
+    for length in [79, 80, 81, 100_000] {
+        let (id, name, scope) = ("i".repeat(length), "n".repeat(length.min(60_000)), "s".repeat(length));
+        registry.register(echo(&name)).expect("valid").keep();
+        let child = registry.child(scope.as_str()).expect("shallow");
+        child.call(request(&name, "{}").with_id(id.as_str())).await;
+        let shown = |text: &str| match text.len() {
+            ..=80 => text.to_owned(),
+            _ => format!("{}…{}", &text[..52], &text[..25]),
+        };
+        let fields = format!("id={} name={} scope={} nested=false", shown(&id), shown(&name), shown(&scope));
+        let lines = notes.log.lines();
+        assert!(lines[lines.len() - 4].ends_with(&format!(" is INFO tool_call {fields}")), "{length}");
+    }
+}

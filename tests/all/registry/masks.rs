@@ -274,7 +274,7 @@ fn sc_06_a_registry_without_a_runtime_says_so_when_it_is_built_or_asked() {
         assert_eq!(misuse(bare.wire()), none);
         let scope = child(&bare, "agent");
         scope.use_language("python").expect("the first");
-        let unknown = "there is no runtime for the language `python`; there is one for no language at all";
+        let unknown = "there is no runtime for the language `python`, nor for any other";
         assert_eq!(misuse(scope.wire()), unknown);
         assert_eq!(misuse(Registry::builder().mode(mode).language("python").build()), unknown);
     }

@@ -49,7 +49,9 @@ async fn a_typed_tool_takes_and_gives_its_types() {
     let result = call(&registry, "add", r#"{"a": 0, "b": 1}"#).await;
     assert_eq!(failure(&result), (ErrorCode::ToolFailed, "invalid digit found in string"));
     let result = call(&registry, "add", r#"{"a": 1, "b": 0}"#).await;
-    assert_eq!(failure(&result), (ErrorCode::ToolFailed, "$.sum: float NaN is not finite"));
+    let message =
+        "the tool `add` returned a value that cannot be taken without loss: $.sum: float NaN is not finite";
+    assert_eq!(failure(&result), (ErrorCode::InvalidToolOutput, message));
 }
 
 #[test]

@@ -115,8 +115,10 @@ async fn rg_08_floats_that_json_lacks_fail_with_their_path() {
     assert_eq!(good.outcome(), Ok(&value(r#"[{"cells": []}, {"cells": [-0.0, 2.0]}]"#)));
     for (arguments, found) in [("0", "inf"), ("-1", "NaN")] {
         let result = call(&registry, "rows", arguments).await;
-        let message = format!("$[1].cells[1]: float {found} is not finite");
-        assert_eq!(failure(&result), (ErrorCode::ToolFailed, message.as_str()));
+        let message = format!(
+            "the tool `rows` returned a value that cannot be taken without loss: $[1].cells[1]: float {found} is not finite"
+        );
+        assert_eq!(failure(&result), (ErrorCode::InvalidToolOutput, message.as_str()));
     }
 }
 
