@@ -189,8 +189,8 @@ impl<'a> Level<'a> {
 mod tests {
     use indexmap::IndexMap;
 
+    use super::super::decode;
     use super::*;
-    use crate::json::decode;
 
     #[test]
     fn what_costs_more_is_known_to_the_byte() {
