@@ -89,7 +89,9 @@ async fn body(core: Arc<Core>, tool: Tool, arguments: Arc<Value>, cancel: Cancel
         Some(Err(_)) => Err(ToolError::panicked("the body")),
         Some(Ok(Err(error))) => {
             let (code, message) = error.into_parts();
-            Err(ToolError::new(code, message))
+            // What a program printed is bounded by its own limits.
+            let whole = code == ErrorCode::CodeRunFailed && tool.guest().is_some();
+            Err(if whole { ToolError::unclipped(code, message) } else { ToolError::new(code, message) })
         }
         Some(Ok(Ok(value))) => contract(&core, &tool, &arguments, Arc::new(value)).await,
     };
