@@ -150,24 +150,38 @@ async fn arguments_may_need_the_host_memory_of_the_limit_and_not_a_byte_more() {
     }
 }
 
-#[tokio::test]
-async fn a_large_value_does_not_hold_the_callers_thread() {
+/// Gives a test to a runtime with one blocking thread, and to the test what holds that thread until it is dropped.
+fn with_one_blocking_thread<F: Future>(test: impl FnOnce(std::sync::mpsc::Sender<()>) -> F) {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().max_blocking_threads(1).build().expect("a runtime");
+    let (hold, held) = std::sync::mpsc::channel();
+    runtime.spawn_blocking(move || held.recv());
+    runtime.block_on(test(hold));
+}
+
+#[test]
+fn a_large_value_does_not_hold_the_callers_thread() {
+    with_one_blocking_thread(large_values);
+}
+
+async fn large_values(hold: std::sync::mpsc::Sender<()>) {
     let registry = registry(Mode::Native);
     let large = |inner: Value| Value::from(vec![Value::from("x".repeat(300_000)), inner]);
-    // No tool has this name, so that nothing is validated.
-    let mut absent = Box::pin(call(&registry, "absent", large(deep(510))));
-    assert!(futures_util::poll!(&mut absent).is_pending());
-    assert_eq!(failure(&*absent.await), (ErrorCode::UnknownTool, "unknown tool `absent`"));
-    let path = format!("$[1]{}…{}", "[0]".repeat(31), "[0]".repeat(32));
-    let mut too_deep = Box::pin(call(&registry, "absent", large(deep(512))));
-    assert!(futures_util::poll!(&mut too_deep).is_pending());
-    let message = format!("{LOSSY}nesting deeper than 512 levels at {path}");
-    assert_eq!(failure(&*too_deep.await), (ErrorCode::InvalidArgs, &*message));
-    // Nor does what a tool gives, which is seen to be too deep before it is validated.
     let tool = same("tool").body(move |_, _| async move { Ok(large(deep(512))) });
     registry.register(tool).expect("valid").keep();
-    let mut given = Box::pin(call(&registry, "tool", "null"));
-    assert!(futures_util::poll!(&mut given).is_pending());
+    // No tool has the name `absent`, so that nothing is validated.
+    let mut absent = Box::pin(call(&registry, "absent", large(deep(510))));
+    let mut too_deep = Box::pin(call(&registry, "absent", large(deep(512))));
+    // Nor does what a tool gives, which is seen to be too deep before it is validated.
+    let mut given = Box::pin(call(&registry, "tool", Value::Null));
+    for waits in [&mut absent, &mut too_deep, &mut given] {
+        assert!(futures_util::poll!(waits.as_mut()).is_pending());
+    }
+    drop(hold);
+    assert_eq!(failure(&*absent.await), (ErrorCode::UnknownTool, "unknown tool `absent`"));
+    let path = format!("$[1]{}…{}", "[0]".repeat(31), "[0]".repeat(32));
+    let message = format!("{LOSSY}nesting deeper than 512 levels at {path}");
+    assert_eq!(failure(&*too_deep.await), (ErrorCode::InvalidArgs, &*message));
     assert_eq!(given.await.code(), Some(ErrorCode::InvalidToolOutput));
     // A small one is looked through at once.
     assert!(futures_util::poll!(Box::pin(call(&registry, "absent", deep(512)))).is_ready());
