@@ -21,6 +21,12 @@ pub const NAME_BYTES_MAX: usize = 64 * 1024;
 /// The most random bytes a guest gets per request, in bytes. Matches the quota of the web's `getRandomValues`.
 pub const ENTROPY_BYTES_MAX: u32 = 65_536;
 
+/// How many of a program's unhandled failures are told one by one; the others are counted. Nobody reads more.
+pub const UNHANDLED_MAX: usize = 50;
+
+/// How many bytes of the message of each are kept.
+pub const UNHANDLED_BYTES_MAX: usize = 1024;
+
 /// The steps in which guests see time pass. Coarse enough that a guest cannot time the processor's caches with
 /// it, fine enough for a program that measures its own calls.
 pub const CLOCK_STEP: Duration = Duration::from_micros(100);

@@ -1,6 +1,6 @@
 ;; parts: imports memory announce
 ;; Completes and then goes on: 1 completes again, 2 fails, 3 logs, 4 calls, 5 loops for ever, 6 waits, reads a clock and
-;; completes with nothing else, which is allowed.
+;; completes with nothing else, which is allowed, 7 tells of an unhandled failure.
   (data (i32.const 0) "1")
   (func (export "run") (param $self i32) (param $program i32) (param $program-len i32)
     (param $namespaces i32) (param $namespaces-len i32)
@@ -21,4 +21,6 @@
       (then
         (call $next (local.get $self) (i32.const 0) (i64.const 0) (i32.const 61440))
         (drop (call $wall-clock (local.get $self)))))
+    (if (i32.eq (local.get $what) (i32.const 55))
+      (then (call $unhandled (local.get $self) (i32.const 0) (i64.const 0) (i32.const 0) (i32.const 1))))
     (call $drop (local.get $self)))

@@ -13,6 +13,7 @@
 #include "prelude.h"
 #include "timers.h"
 #include "tools.h"
+#include "unhandled.h"
 
 // Of the C stack, which holds the interpreter's frames; past it a program gets a RangeError. The rest of the linker's
 // stack is for the C code that runs beyond the last check.
@@ -30,6 +31,8 @@ Execution execution;
 bool running;
 static JSRuntime *runtime;
 static JSContext *ctx;
+// The promise of the program that runs, or undefined.
+static JSValue program_promise;
 
 extern void __wasm_call_ctors(void);
 
@@ -54,6 +57,7 @@ __attribute__((export_name("set-up"))) void set_up(void) {
     runtime = runtime_new();
     ctx = JS_NewContext(runtime);
     JS_SetMaxStackSize(runtime, STACK_BYTES);
+    unhandled_watch(runtime);
     JSValue global = JS_GetGlobalObject(ctx);
     console_bind(ctx, global);
     timers_bind(ctx, global);
@@ -75,6 +79,7 @@ __attribute__((export_name("set-up"))) void set_up(void) {
 static void answer_failure(hotcell_guest_host_failure_kind_t kind, const Text *message) {
     static const char exhausted[] = "the program ran out of memory";
     hotcell_guest_host_failure_t failure = {kind, borrowed(message)};
+    unhandled_report(ctx, program_promise);
     if (message->failed) failure.message = (guest_string_t){(uint8_t *)exhausted, sizeof exhausted - 1};
     hotcell_guest_host_method_execution_fail(execution, &failure);
 }
@@ -117,10 +122,12 @@ static void answer_result(JSValue value, const Outline *outline) {
     switch (json_write(ctx, value, "result", &result, &fault)) {
     case JSON_NOTHING:
         hint(outline);
+        unhandled_report(ctx, program_promise);
         hotcell_guest_host_method_execution_complete(execution, NULL);
         break;
     case JSON_WRITTEN:
         text = borrowed(&result);
+        unhandled_report(ctx, program_promise);
         hotcell_guest_host_method_execution_complete(execution, &text);
         break;
     case JSON_FAULT:
@@ -216,10 +223,12 @@ void exports_guest_run(guest_borrow_execution_t lent, guest_string_t *text, gues
     JSValue function = JS_EXCEPTION, program = JS_EXCEPTION;
     execution = lent;
     running = true;
+    program_promise = JS_UNDEFINED;
     JS_UpdateStackTop(runtime);
     seed();
     if (bind_globals(namespaces)) function = compile(text, &outline);
     if (!JS_IsException(function)) program = JS_Call(ctx, function, JS_UNDEFINED, 0, NULL);
+    program_promise = JS_IsException(program) ? JS_UNDEFINED : program;
     if (JS_IsException(program)) answer_exception(JS_GetException(ctx));
     else finish(program, &outline);
     running = false;

@@ -9,6 +9,7 @@
 
 #include "interpreter.h"
 #include "json.h"
+#include "unhandled.h"
 
 typedef struct {
     char *global;
@@ -237,7 +238,9 @@ void tools_settle(JSContext *ctx, hotcell_guest_host_settlement_t *settlement) {
             success = false;
             value = JS_GetException(ctx);
         }
+        unhandled_of_call(settlement->call);
         promise_settle(ctx, call.promise, value, !success);
+        unhandled_of_call(0);
         JS_FreeValue(ctx, value);
         JS_FreeValue(ctx, call.promise);
         JS_FreeValue(ctx, call.name);

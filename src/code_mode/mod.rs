@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use self::bridge::Bridge;
 use self::run::{Harvest, Run};
+use self::text::Leftovers;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind};
 use crate::execution::{Context, ErrorCode, ToolContext};
@@ -220,8 +221,11 @@ impl CodeMode {
 
     /// Makes the result of the call out of what the run came to.
     fn conclude(&self, context: &ToolContext, run: &Run, outcome: RunOutcome) -> Result<Value, BodyError> {
-        let RunOutcome { result, logs, mut calls, timings, .. } = outcome;
-        let Harvest { contexts, concludes, leftovers } = run.harvest(&mut calls);
+        let RunOutcome { result, logs, mut calls, unhandled, timings } = outcome;
+        let Harvest { contexts, concludes, left_out } = run.harvest(&mut calls);
+        let running = text::still_running(&calls);
+        let unhandled = text::not_handled(&unhandled, &calls, CALL_ERROR.0);
+        let leftovers = Leftovers { running, unhandled, left_out };
         contexts.into_iter().for_each(|context_of_call| context.defer(context_of_call));
         let notes = leftovers.sentences();
         let mut facts = RunFacts { calls, timings, notes, ..RunFacts::none(Arc::clone(&self.guest)) };

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::OwnedMutexGuard;
 
 use super::events::{RunEventKind, RunEvents, SettledCall, StartedCall};
-use super::text::Leftovers;
 use crate::clock;
 use crate::content::Content;
 use crate::execution::{ApprovalAnswer, CallInfo, Context, Program, ToolResult};
@@ -50,7 +49,8 @@ struct Left {
 pub(super) struct Harvest {
     pub(super) contexts: Vec<Context>,
     pub(super) concludes: bool,
-    pub(super) leftovers: Leftovers,
+    /// The sentence about what does not reach the model.
+    pub(super) left_out: Option<String>,
 }
 
 impl Run {
@@ -126,8 +126,7 @@ impl Run {
                 left.left_out
             )
         });
-        let leftovers = Leftovers { left_out, ..Leftovers::default() };
-        Harvest { contexts: left.contexts.into_values().flatten().collect(), concludes: left.concludes, leftovers }
+        Harvest { contexts: left.contexts.into_values().flatten().collect(), concludes: left.concludes, left_out }
     }
 
     pub(super) fn set_facts(&self, facts: RunFacts) {

@@ -5,8 +5,8 @@
 
 use indexmap::IndexMap;
 
-use crate::json::{self, Value};
-use crate::runtime::{CallRecord, CallState, Failure};
+use crate::json::{self, Value, clip};
+use crate::runtime::{CallRecord, CallState, Failure, Unhandled, UnhandledFailure};
 use crate::shown::one_line;
 
 /// How many names a list of calls holds.
@@ -14,6 +14,9 @@ const NAMES_MAX: usize = 50;
 
 /// How many characters of a name are shown.
 const NAME_CHARACTERS_MAX: usize = 80;
+
+/// How many bytes of an unhandled failure's message are shown.
+const MESSAGE_BYTES_MAX: usize = 200;
 
 /// What a run says that says nothing itself.
 const SILENCE: &str = "(the program printed nothing and returned nothing)";
@@ -81,6 +84,33 @@ impl Leftovers {
     }
 }
 
+/// The sentence about calls that were outstanding when the program ended.
+pub(super) fn still_running(calls: &[CallRecord]) -> Option<String> {
+    let abandoned = calls.iter().filter(|call| call.abandoned);
+    let names = counted_names(abandoned.map(|call| &*call.name), &mut { NAMES_MAX });
+    (!names.is_empty()).then(|| format!("still running when the program ended: {names}"))
+}
+
+/// The sentence about failures that nothing in the program looked at. `class` is what the guest calls errors of calls.
+pub(super) fn not_handled(unhandled: &Unhandled, calls: &[CallRecord], class: &str) -> Option<String> {
+    let called = |call: u64| calls.get(usize::try_from(call).ok()?.checked_sub(1)?);
+    let shown = |failure: &UnhandledFailure| {
+        let line = failure.message.lines().next().unwrap_or_default();
+        let message = line.strip_prefix(class).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(line);
+        let message = clip(&one_line(message), MESSAGE_BYTES_MAX).into_owned();
+        match failure.call.and_then(called) {
+            Some(call) => format!("{} ({message})", name(&call.name)),
+            None => message,
+        }
+    };
+    let mut failures: Vec<String> = unhandled.failures.iter().map(shown).collect();
+    let more = unhandled.count.saturating_sub(failures.len() as u64);
+    if more > 0 {
+        failures.push(format!("and {more} more"));
+    }
+    (!failures.is_empty()).then(|| format!("failed, not handled: {}", failures.join("; ")))
+}
+
 /// The calls by how they ended: names in order of first submission, with counts. Empty where there were none.
 pub(crate) fn calls_made(calls: &[CallRecord]) -> String {
     if calls.is_empty() {
@@ -138,7 +168,7 @@ mod tests {
     use crate::runtime::FailureKind;
 
     fn call(name: &str, state: CallState) -> CallRecord {
-        CallRecord { ordinal: 1, name: name.into(), state, elapsed: Duration::ZERO }
+        CallRecord { ordinal: 1, name: name.into(), state, elapsed: Duration::ZERO, abandoned: false }
     }
 
     fn value(text: &str) -> Value {
@@ -179,6 +209,27 @@ mod tests {
         assert_eq!(failed(&failure, &logs, &calls, &left), text);
         let sentences = ["still running when the program ended: wait", "failed, not handled: x"];
         assert_eq!(left.sentences(), sentences);
+    }
+
+    #[test]
+    fn cm_17_what_was_not_awaited_or_not_handled_is_named() {
+        let abandoned = |name: &str| CallRecord { abandoned: true, ..call(name, CallState::Cancelled) };
+        let calls = [call("done", CallState::Done), abandoned("a"), abandoned("b"), abandoned("a")];
+        let running = still_running(&calls);
+        assert_eq!(running.as_deref(), Some("still running when the program ended: a (2), b"));
+        assert_eq!(still_running(&calls[..1]), None);
+        let mut unhandled = Unhandled::default();
+        assert_eq!(not_handled(&unhandled, &calls, "ToolCallError"), None);
+        for (call, message) in [
+            (Some(3), "ToolCallError: no such user\n    at program.js:1:1"),
+            (None, "TypeError: x is \u{1b}[2J"),
+            (Some(9), "odd"),
+        ] {
+            unhandled.failures.push(UnhandledFailure { call, message: message.to_owned() });
+        }
+        unhandled.count = 5;
+        let text = "failed, not handled: b (no such user); TypeError: x is \\u001b[2J; odd; and 2 more";
+        assert_eq!(not_handled(&unhandled, &calls, "ToolCallError").as_deref(), Some(text));
     }
 
     #[test]

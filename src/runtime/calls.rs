@@ -22,7 +22,7 @@ use crate::limits::{Limit, Limits};
 const CALL_BYTES: usize = 1024;
 
 /// What a call leaves behind for the rest of the run.
-const RECORD_BYTES: usize = 64;
+const RECORD_BYTES: usize = 192;
 
 /// From this size on, JSON is decoded and encoded on the blocking pool: about a millisecond's work.
 pub(super) const BLOCKING_BYTES: usize = 256 * 1024;
@@ -39,6 +39,8 @@ pub struct CallRecord {
     pub state: CallState,
     /// From its start to its end; zero if it never started.
     pub elapsed: Duration,
+    /// Whether the run ended while it was outstanding: neither settled nor given up by the program.
+    pub abandoned: bool,
 }
 
 /// How a call ended.
@@ -296,7 +298,8 @@ impl Table {
         let charge = CALL_BYTES + cost;
         self.account.charge(charge + RECORD_BYTES + name_cost)?;
         let ordinal = self.records.len() as u64 + 1;
-        self.records.push(CallRecord { ordinal, name, state: CallState::NotStarted, elapsed: Duration::ZERO });
+        let (state, elapsed) = (CallState::NotStarted, Duration::ZERO);
+        self.records.push(CallRecord { ordinal, name, state, elapsed, abandoned: false });
         self.pending
             .insert(ordinal, Pending { cancel, charge, started: None, given_up: false, unreceived: false });
         Ok(ordinal)
@@ -400,12 +403,21 @@ impl Table {
 
     /// The run is over: tells all calls to stop. Those that never started will not.
     pub(super) fn cancel_all(&mut self) {
-        for pending in self.pending.values_mut() {
+        for (ordinal, pending) in &mut self.pending {
             pending.cancel.cancel();
+            let index = usize::try_from(*ordinal - 1).unwrap_or(usize::MAX);
+            if let Some(record) = self.records.get_mut(index) {
+                record.abandoned = !pending.given_up;
+            }
             if pending.started.is_none() && !std::mem::replace(&mut pending.given_up, true) {
                 self.given_up += 1;
             }
         }
+    }
+
+    /// Whether there is a call of this number.
+    pub(super) fn is_known(&self, ordinal: u64) -> bool {
+        (1..=self.records.len() as u64).contains(&ordinal)
     }
 
     pub(super) fn take_records(&mut self) -> Vec<CallRecord> {

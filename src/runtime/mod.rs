@@ -27,7 +27,7 @@ use crate::error::Error;
 pub use bindings::Bindings;
 pub use calls::{CallRecord, CallState};
 pub use names::{is_portable, is_portable_property};
-pub use outcome::{Failure, FailureKind, RunOutcome, Timings};
+pub use outcome::{Failure, FailureKind, RunOutcome, Timings, Unhandled, UnhandledFailure};
 pub use pauses::{Pause, Pauses};
 pub use report::RunFacts;
 pub use request::{Call, CallError, CallHandler, ErrorClass, LogSink, Namespace, RunRequest, no_log};

@@ -7,7 +7,8 @@ use std::fmt;
 use std::time::Duration;
 
 use super::CallRecord;
-use crate::json::Value;
+use crate::json::{Value, clip};
+use crate::limits::{UNHANDLED_BYTES_MAX, UNHANDLED_MAX};
 
 /// Everything there is to know about a run that has ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,14 +20,53 @@ pub struct RunOutcome {
     pub logs: Vec<String>,
     /// Its calls, in order of submission.
     pub calls: Vec<CallRecord>,
+    /// The failures that nothing in the program looked at.
+    pub unhandled: Unhandled,
     /// Where the time went.
     pub timings: Timings,
+}
+
+/// Failures that nothing in a program looked at. They end no run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unhandled {
+    /// The first [`UNHANDLED_MAX`](crate::limits::UNHANDLED_MAX) of them.
+    pub failures: Vec<UnhandledFailure>,
+    /// How many there are.
+    pub count: u64,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnhandledFailure {
+    /// The number of the call that failed; `None` where it was no call.
+    pub call: Option<u64>,
+    /// What the guest says of it, at most [`UNHANDLED_BYTES_MAX`](crate::limits::UNHANDLED_BYTES_MAX) bytes.
+    pub message: String,
+}
+
+impl Unhandled {
+    /// Notes one more.
+    pub(super) fn add(&mut self, call: Option<u64>, message: &str) {
+        self.count += 1;
+        if self.failures.len() < UNHANDLED_MAX {
+            self.failures
+                .push(UnhandledFailure { call, message: clip(message, UNHANDLED_BYTES_MAX).into_owned() });
+        }
+    }
 }
 
 impl RunOutcome {
     /// The outcome of a run that did nothing.
     pub(crate) fn failed(failure: Failure) -> Self {
-        Self { result: Err(failure), logs: Vec::new(), calls: Vec::new(), timings: Timings::default() }
+        Self {
+            result: Err(failure),
+            logs: Vec::new(),
+            calls: Vec::new(),
+            unhandled: Unhandled::default(),
+            timings: Timings::default(),
+        }
     }
 }
 

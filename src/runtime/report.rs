@@ -188,6 +188,7 @@ mod tests {
             name: "a b".into(),
             state,
             elapsed: Duration::from_micros(ordinal),
+            abandoned: false,
         });
         let facts = RunFacts { calls: calls.collect(), notes: vec!["a note".to_owned()], ..facts() };
         let calls = concat!(

@@ -140,6 +140,14 @@ impl Script {
         self.session.submit(0, member, &json::encode(arguments)).map_err(|stop| stop.message)?
     }
 
+    /// Tells of a failure that nothing in the program looked at.
+    ///
+    /// # Errors
+    /// When there is no such call. A script has to pass that on.
+    pub fn unhandled(&self, call: Option<u64>, message: &str) -> Result<(), String> {
+        self.session.unhandled(call, message).map_err(|stop| stop.message)
+    }
+
     /// Gives a call up.
     pub fn cancel(&self, call: u64) {
         self.session.cancel(call);

@@ -15,7 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::calls::{BLOCKING_BYTES, Calls, blocking, lossy};
 use super::ledger::Ledger;
-use super::{BoxFuture, Call, Failure, FailureKind, LogSink, Namespace, Pauses, RunOutcome, RunRequest, Timings};
+use super::{
+    BoxFuture, Call, Failure, FailureKind, LogSink, Namespace, Pauses, RunOutcome, RunRequest, Timings, Unhandled,
+};
 use crate::clock;
 use crate::contain::{discard, quietly};
 use crate::json::{self, Value};
@@ -60,6 +62,7 @@ pub(crate) struct Session {
 
 struct State {
     ledger: Ledger,
+    unhandled: Unhandled,
     reported: Option<Reported>,
     /// Set while the guest waits in `next`: the driver then polls it again as soon as a call settles.
     waiting: bool,
@@ -77,7 +80,12 @@ impl Session {
             started: clock::now(),
             calls: Calls::new(&request.limits),
             running: Mutex::new(FuturesUnordered::new()),
-            state: Mutex::new(State { ledger: Ledger::new(&request.limits), reported: None, waiting: false }),
+            state: Mutex::new(State {
+                ledger: Ledger::new(&request.limits),
+                unhandled: Unhandled::default(),
+                reported: None,
+                waiting: false,
+            }),
         }
     }
 
@@ -176,6 +184,17 @@ impl Session {
             discard(payload);
             Stop::new(FailureKind::GuestExit, "internal error: the log sink panicked")
         })
+    }
+
+    /// Notes a failure that nothing in the program looked at.
+    pub(crate) fn unhandled(&self, call: Option<u64>, message: &str) -> Result<(), Stop> {
+        self.refuse_after_end("unhandled")?;
+        if let Some(call) = call.filter(|call| !self.calls.lock().is_known(*call)) {
+            let message = format!("the guest told of call {call}, which there is not");
+            return Err(Stop::new(FailureKind::GuestExit, message));
+        }
+        self.state().unhandled.add(call, message);
+        Ok(())
     }
 
     /// Takes the program's result, or its failure, as the guest reports it.
@@ -283,7 +302,14 @@ impl Session {
         };
         let calls = self.calls.lock().take_records();
         let wall = clock::now().duration_since(self.started);
-        RunOutcome { result, logs, calls, timings: Timings { compute, wall, approval: self.pauses.used() } }
+        let unhandled = std::mem::take(&mut self.state().unhandled);
+        RunOutcome {
+            result,
+            logs,
+            calls,
+            unhandled,
+            timings: Timings { compute, wall, approval: self.pauses.used() },
+        }
     }
 
     fn blame(&self, refused: Option<Limit>, failure: Failure) -> Failure {

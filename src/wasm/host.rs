@@ -194,6 +194,10 @@ pub(super) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State
     host.func_wrap("[method]execution.log", |cx: Cx<'_>, (_, entry): (Borrowed, WasmStr)| {
         cx.data().session()?.log(&text(&entry, &cx)?).map_err(stopped)
     })?;
+    type Unseen = (Borrowed, Option<u64>, WasmStr);
+    host.func_wrap("[method]execution.unhandled", |cx: Cx<'_>, (_, call, message): Unseen| {
+        cx.data().session()?.unhandled(call, &text(&message, &cx)?).map_err(stopped)
+    })?;
     host.func_wrap("[method]execution.wall-clock", |_: Cx<'_>, _: (Borrowed,)| Ok((clock::wall_nanoseconds(),)))?;
     host.func_wrap("[method]execution.monotonic-clock", |cx: Cx<'_>, _: (Borrowed,)| {
         Ok((clock::nanoseconds_since(cx.data().session()?.started()),))

@@ -20,6 +20,7 @@ const METHODS: &[(&str, &str)] = &[
     ("[method]execution.next", "waits for a call of this run or a timeout; costs no compute"),
     ("[method]execution.cancel", "gives up a call of this run"),
     ("[method]execution.log", "adds to this run's log; held to output, log-lines and host-memory"),
+    ("[method]execution.unhandled", "tells of at most 50 failures that the program did not look at"),
     ("[method]execution.wall-clock", "reads the time of day in coarse steps"),
     ("[method]execution.monotonic-clock", "reads the time since this run began in coarse steps"),
     ("[method]execution.sleep", "waits; costs no compute, held to wall"),

@@ -7,6 +7,8 @@
   (import "hotcell:guest/host@0.1.0" "[method]execution.cancel" (func $cancel (param $self i32) (param $call i64)))
   (import "hotcell:guest/host@0.1.0" "[method]execution.log"
     (func $log (param $self i32) (param $entry i32) (param $entry-len i32)))
+  (import "hotcell:guest/host@0.1.0" "[method]execution.unhandled"
+    (func $unhandled (param $self i32) (param $has-call i32) (param $call i64) (param $message i32) (param $message-len i32)))
   (import "hotcell:guest/host@0.1.0" "[method]execution.wall-clock" (func $wall-clock (param $self i32) (result i64)))
   (import "hotcell:guest/host@0.1.0" "[method]execution.monotonic-clock"
     (func $monotonic-clock (param $self i32) (result i64)))

@@ -1,5 +1,5 @@
   ;; Sends a text, wherever and whatever it is, to the place that the digit `$to` names: 1 the log, 2 a call's name,
-  ;; 3 a call's arguments, 4 the result, 5 the failure.
+  ;; 3 a call's arguments, 4 the result, 5 the failure, 6 an unhandled failure.
   (data (i32.const 57480) "null")
   (func $send (param $self i32) (param $to i32) (param $text i32) (param $len i32)
     (if (i32.eq (local.get $to) (i32.const 49))
@@ -13,4 +13,6 @@
     (if (i32.eq (local.get $to) (i32.const 52))
       (then (call $complete (local.get $self) (i32.const 1) (local.get $text) (local.get $len))))
     (if (i32.eq (local.get $to) (i32.const 53))
-      (then (call $fail (local.get $self) (i32.const 0) (local.get $text) (local.get $len)))))
+      (then (call $fail (local.get $self) (i32.const 0) (local.get $text) (local.get $len))))
+    (if (i32.eq (local.get $to) (i32.const 54))
+      (then (call $unhandled (local.get $self) (i32.const 0) (i64.const 0) (local.get $text) (local.get $len)))))

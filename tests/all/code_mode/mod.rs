@@ -3,5 +3,6 @@
 //! The section CM of the contract, with RT-05, PL-03, PL-18 and PR-09 as far as programs are concerned.
 
 mod bridge;
+mod left;
 mod plan;
 mod rig;

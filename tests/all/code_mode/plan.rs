@@ -36,16 +36,20 @@ impl Subject {
 
 /// All runtimes there are.
 pub async fn subjects() -> Vec<Subject> {
-    let mut subjects = vec![scripted()];
     #[cfg(feature = "wasm")]
-    subjects.push(Subject {
+    return vec![scripted(), javascript().await];
+    #[cfg(not(feature = "wasm"))]
+    return std::future::ready(vec![scripted()]).await;
+}
+
+/// The JavaScript guest.
+#[cfg(feature = "wasm")]
+pub async fn javascript() -> Subject {
+    Subject {
         name: "javascript",
         runtime: Arc::new(crate::support::engine::javascript_runtime().await),
         program: |plan| JAVASCRIPT.replace("PLAN", plan),
-    });
-    #[cfg(not(feature = "wasm"))]
-    tokio::task::yield_now().await;
-    subjects
+    }
 }
 
 /// The runtime without an interpreter.

@@ -1,7 +1,8 @@
 //! Programs and how they end, one file of `tests/data/javascript` a topic.
 //!
 //! A case begins with a line `==== ` and its name; the program follows. The rest is how it must end, all of it: `---- log`
-//! with entries that begin with `>` and go on with `|`, `---- calls` with names and states, and last the result, whose
+//! with entries that begin with `>` and go on with `|`, `---- calls` with names and states, `---- unhandled` with
+//! failures that nothing looked at, and last the result, whose
 //! elements stand one a line, or the kind and message of the failure. Cases run with the tools of `rig` as `tools`, and
 //! with the same as `plain`, which has no error class. `BLESS=1` writes the endings anew.
 

@@ -154,7 +154,10 @@ async fn wb_07_names_are_ordinary_members_however_they_are_written() {
 async fn a_tool_named_then_makes_its_namespace_wait_for_nothing() {
     let message = "the program awaits something that no pending call or timer can settle";
     let seen = Seen::from(run(request_with("await tools", exotic())).await);
-    assert_eq!(seen, failed(FailureKind::Exception, message));
+    let mut stalls = failed(FailureKind::Exception, message);
+    // The interpreter calls `then` with its two functions, and looks at nothing that comes back.
+    stalls.unhandled = vec!["TypeError: tools.then takes one argument, an object; it was given 2".to_owned()];
+    assert_eq!(seen, stalls);
     let seen = Seen::from(run(request_with("return JSON.stringify([typeof tools.then])", exotic())).await);
     assert_eq!(seen, completed("\"[\\\"function\\\"]\""));
 }

@@ -10,6 +10,7 @@ use hotcell::json::{self, Value};
 use hotcell::limits::Limit;
 use hotcell::runtime::{
     Bindings, CallError, CallState, CodeRuntime as _, Failure, FailureKind, Namespace, RunOutcome, RunRequest,
+    UnhandledFailure,
 };
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -113,35 +114,44 @@ pub(super) struct Seen {
     pub(super) result: Result<Option<String>, (FailureKind, String)>,
     pub(super) logs: Vec<String>,
     pub(super) calls: Vec<(String, CallState)>,
+    /// The failures that nothing looked at: the number of the call, if it was one, and the first line of the message.
+    pub(super) unhandled: Vec<String>,
 }
 
 impl From<RunOutcome> for Seen {
     fn from(outcome: RunOutcome) -> Self {
-        let RunOutcome { result, logs, calls, .. } = outcome;
+        let RunOutcome { result, logs, calls, unhandled, .. } = outcome;
+        assert_eq!(unhandled.count, unhandled.failures.len() as u64, "these programs leave few");
         Self {
             result: result
                 .map(|value| value.as_ref().map(json::encode))
                 .map_err(|Failure { kind, message }| (kind, message)),
             logs,
             calls: calls.into_iter().map(|call| (call.name.to_string(), call.state)).collect(),
+            unhandled: unhandled.failures.iter().map(unhandled_line).collect(),
         }
     }
 }
 
+fn unhandled_line(failure: &UnhandledFailure) -> String {
+    let line = failure.message.lines().next().unwrap_or_default();
+    failure.call.map_or_else(|| line.to_owned(), |call| format!("{call} {line}"))
+}
+
 /// A completed run without logs or calls.
 pub(super) fn completed(value: &str) -> Seen {
-    Seen { result: Ok(Some(value.to_owned())), logs: Vec::new(), calls: Vec::new() }
+    Seen { result: Ok(Some(value.to_owned())), logs: Vec::new(), calls: Vec::new(), unhandled: Vec::new() }
 }
 
 /// A failed run without logs or calls.
 pub(super) fn failed(kind: FailureKind, message: impl Into<String>) -> Seen {
-    Seen { result: Err((kind, message.into())), logs: Vec::new(), calls: Vec::new() }
+    Seen { result: Err((kind, message.into())), logs: Vec::new(), calls: Vec::new(), unhandled: Vec::new() }
 }
 
 /// A completed run without a result, logs or calls.
 impl Default for Seen {
     fn default() -> Self {
-        Self { result: Ok(None), logs: Vec::new(), calls: Vec::new() }
+        Self { result: Ok(None), logs: Vec::new(), calls: Vec::new(), unhandled: Vec::new() }
     }
 }
 
@@ -177,6 +187,12 @@ impl fmt::Display for Seen {
         }
         for (name, state) in &self.calls {
             writeln!(f, "{name} {}", state.as_str())?;
+        }
+        if !self.unhandled.is_empty() {
+            f.write_str("---- unhandled\n")?;
+        }
+        for failure in &self.unhandled {
+            writeln!(f, "{failure}")?;
         }
         match &self.result {
             Ok(None) => f.write_str("---- no result\n"),

@@ -39,6 +39,7 @@ const ELSEWHERE: &[&str] = &[
     "start-endless",
     "submit-and-return",
     "ticks",
+    "unhandled-counted",
 ];
 
 /// One hostile attempt.

@@ -13,6 +13,7 @@ mod limits;
 mod load;
 mod rig;
 mod stopping;
+mod unhandled;
 
 use hotcell::runtime::CallState;
 use rig::{Seen, completed, request, run, runtime};

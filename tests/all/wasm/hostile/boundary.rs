@@ -12,7 +12,7 @@ const NOT_ANNOUNCED: &str = "the guest could not announce itself: ";
 pub(super) fn handles() -> Vec<Case> {
     let made_up = |letter: char| breaks("handle-made-up", "unknown handle index 7").program(letter);
     let dropped = |digit: char| breaks("handle-after-drop", "unknown handle index 1").program(digit);
-    let mut cases: Vec<Case> = ('a'..='l').map(made_up).collect();
+    let mut cases: Vec<Case> = ('a'..='m').map(made_up).collect();
     cases.extend(('1'..='6').map(dropped));
     cases.extend([
         breaks("handle-kept", "borrow handles still remain at the end of the call"),
@@ -34,7 +34,7 @@ pub(super) fn handles() -> Vec<Case> {
 
 pub(super) fn texts() -> Vec<Case> {
     let mut cases = Vec::new();
-    for digit in '1'..='5' {
+    for digit in '1'..='6' {
         cases.extend([
             breaks("string-gigabyte", OUTSIDE).program(digit),
             breaks("string-outside", OUTSIDE).program(digit),
@@ -70,6 +70,11 @@ pub(super) fn order() -> Vec<Case> {
         after("2", "fail"),
         after("3", "log"),
         after("4", "submit"),
+        after("7", "unhandled"),
+        exits("unhandled", "the guest told of call 0, which there is not").program("0"),
+        exits("unhandled", "the guest told of call 1, which there is not").program("1"),
+        exits("unhandled", "the guest told of call 18446744073709551615, which there is not")
+            .program("18446744073709551615"),
         completes("end-twice", "1").program("6"),
         exits("end-missing", "the guest returned without ending the program").logs(["about to return"]),
         fails("failure", FailureKind::Exception, "boom").program("boom"),

@@ -9,7 +9,7 @@ const MIB: u64 = 1 << 20;
 const PAGE: u64 = 64 << 10;
 
 /// What wit-component's adapter takes of the limit: a table with an element for each import that needs the guest's memory.
-const ADAPTER: u64 = 7 * size_of::<usize>() as u64;
+const ADAPTER: u64 = 8 * size_of::<usize>() as u64;
 
 pub(super) fn cases() -> Vec<Case> {
     let named = |value: &str, ending: &str| format!("{}; it ended with: {ending}", over(Limit::Memory, value));
@@ -26,7 +26,7 @@ pub(super) fn cases() -> Vec<Case> {
         exits(
             "memory-large",
             named(
-                "6553655B",
+                "6553663B",
                 "the guest broke the boundary's contract: memory minimum size of 100 pages exceeds memory limits",
             ),
         )
