@@ -45,9 +45,15 @@ impl Scheduler {
     pub async fn run(&self, requests: Vec<CallRequest>) -> Vec<Arc<ToolResult>> {
         let mut turn = Turn::default();
         for mut request in requests {
-            let alone = self.scope.execution_mode(&mut request).await == ExecutionMode::Exclusive;
-            let room = if alone { 0 } else { self.overlap_max.get() - 1 };
-            turn.settle_to(room).await;
+            // A call is what it is when it starts: those it waits for may change what its name means.
+            let alone = loop {
+                let alone = self.scope.execution_mode(&mut request).await == ExecutionMode::Exclusive;
+                let room = if alone { 0 } else { self.overlap_max.get() - 1 };
+                if turn.running.len() <= room {
+                    break alone;
+                }
+                turn.settle_to(room).await;
+            };
             let prepared = self.scope.prepare(request).await;
             let place = turn.begun;
             turn.begun += 1;

@@ -247,3 +247,52 @@ async fn pl_05_a_call_that_a_program_makes_is_classified_as_it_is_made() {
         Some(&value("[{}]"))
     );
 }
+
+/// A registry of one tool, `work`, whose calls take `{"call": n}` and run until their doors are opened. Every call may overlap
+/// others at first; when call 0 ends, it makes the tool one whose calls may, or may not.
+fn changing(before: bool, after: bool) -> (Registry, Arc<Mutex<BTreeSet<usize>>>, Vec<Arc<tokio::sync::Notify>>) {
+    let registry = Registry::new();
+    let running: Arc<Mutex<BTreeSet<usize>>> = Arc::default();
+    let doors: Vec<Arc<tokio::sync::Notify>> = (0..4).map(|_| Arc::default()).collect();
+    let parallel = Arc::new(AtomicBool::new(before));
+    let (noted, waits, changes) = (Arc::clone(&running), doors.clone(), Arc::clone(&parallel));
+    let work = Tool::builder("work")
+        .parameters("true")
+        .output("true")
+        .concurrency_safe(move |arguments| number(arguments) == 0 || parallel.load(Ordering::SeqCst))
+        .body(move |arguments, _| {
+            let (noted, changes, call) = (Arc::clone(&noted), Arc::clone(&changes), number(&arguments));
+            let door = Arc::clone(&waits[call]);
+            async move {
+                noted.lock().expect("not poisoned").insert(call);
+                door.notified().await;
+                noted.lock().expect("not poisoned").remove(&call);
+                if call == 0 {
+                    changes.store(after, Ordering::SeqCst);
+                }
+                Ok(value("null"))
+            }
+        });
+    registry.register(work).expect("valid").keep();
+    (registry, running, doors)
+}
+
+#[tokio::test]
+async fn cm_06_a_call_is_classified_when_it_starts() {
+    // Before call 0 ends, call 2 waits for room, as a call that may overlap; it then has to run alone. Or the other way round:
+    // call 1 waits to run alone, and then need not.
+    let cases: [(bool, bool, [&[usize]; 3]); 2] =
+        [(true, false, [&[0, 1], &[1], &[2]]), (false, true, [&[0], &[1, 2], &[2, 3]])];
+    for (before, after, expected) in cases {
+        let (registry, running, doors) = changing(before, after);
+        let scheduler = Scheduler::new(&registry).with_overlap_max(NonZeroUsize::new(2).expect("positive"));
+        let turn = tokio::spawn(async move { scheduler.run(requests(&[true; 4])).await });
+        for (ends, expected) in expected.into_iter().enumerate() {
+            settle().await;
+            assert_eq!(*running.lock().expect("not poisoned"), expected.iter().copied().collect(), "{before} {ends}");
+            doors[ends].notify_one();
+        }
+        doors.iter().for_each(|door| door.notify_one());
+        assert_eq!(turn.await.expect("it does not panic").len(), 4);
+    }
+}
