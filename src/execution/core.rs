@@ -28,7 +28,7 @@ pub(super) struct Core {
     fault: Mutex<Option<ToolError>>,
     /// Whether some attempt has started the body.
     started: AtomicBool,
-    /// What the current attempt's body has deferred.
+    /// What the latest attempt's body defers; shared with that attempt.
     deferred: Mutex<Option<Arc<Mutex<Deferred>>>>,
     /// The place among the parent's children; given back when the call is over.
     child: Mutex<Option<Child>>,
@@ -103,14 +103,14 @@ impl Core {
         if started { ToolError::aborted() } else { ToolError::aborted_before_dispatch() }
     }
 
-    /// A fresh place for what the next attempt's body defers. What the attempt before it deferred is dropped.
+    /// A fresh place for what the next attempt's body defers. What the attempt before it deferred is that attempt's alone.
     pub(super) fn open_deferred(&self) -> Arc<Mutex<Deferred>> {
         let fresh = Arc::<Mutex<Deferred>>::default();
         *lock(&self.deferred) = Some(Arc::clone(&fresh));
         fresh
     }
 
-    /// What the current attempt's body has deferred so far.
+    /// What the latest attempt's body has deferred and not taken itself, for an attempt that was dropped.
     pub(super) fn take_deferred(&self) -> Deferred {
         let current = lock(&self.deferred).take();
         current.map(|current| std::mem::take(&mut *lock(&current))).unwrap_or_default()

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::around::{Attempt, NextAttempt, Origin};
-use super::core::{Core, Route, Settled, with_grace};
+use super::core::{Core, Route, Settled, lock, with_grace};
 use super::guard::Authorized;
 use super::materialize::{invalid, validate};
 use super::{ErrorCode, ToolContext, ToolError, ToolResult, timeout};
@@ -77,7 +77,7 @@ pub(super) async fn attempt(core: Arc<Core>, checked: Option<Tool>, cancel: Canc
 /// Runs the body once, and checks what it gives.
 async fn body(core: Arc<Core>, tool: Tool, arguments: Arc<Value>, cancel: CancellationToken) -> Attempt {
     let deferred = core.open_deferred();
-    let context = ToolContext::new(Arc::clone(&core.call), cancel.clone(), deferred);
+    let context = ToolContext::new(Arc::clone(&core.call), cancel.clone(), Arc::clone(&deferred));
     core.note_started();
     let running = Contained::new(|| tool.call(Arc::clone(&arguments), context));
     let settled = with_grace(running, &cancel, core.grace()).await;
@@ -90,7 +90,8 @@ async fn body(core: Arc<Core>, tool: Tool, arguments: Arc<Value>, cancel: Cancel
         }
         Some(Ok(Ok(value))) => contract(&core, &tool, &arguments, Arc::new(value)).await,
     };
-    let deferred = core.take_deferred();
+    // Its own, not the core's: a wrapper that tries again may have left an attempt running.
+    let deferred = std::mem::take(&mut *lock(&deferred));
     match outcome {
         Err(error) => Attempt::failed(&core, error, deferred.contexts),
         Ok(mut result) => {
