@@ -1,8 +1,9 @@
 //! The capability to act as part of a running execution.
 //!
-//! Invariant: a token is made by the pipeline alone and is equal only to its own copies. It confers something only while its
-//! execution's body has not settled, only in its own registry, and only in its own scope and below. When it dies, the calls
-//! it was lent to are cancelled, and the execution waits for them.
+//! Invariant: a token is made by the pipeline alone and is equal only to its own copies. It confers something only from its
+//! execution's creation until dispatch is over, only in its own registry, and only in its own scope and below. Dispatch is over
+//! when no attempt can follow: the body has settled for good, its value was checked, and the wrappers have returned; or when the
+//! call was refused before. Then the token dies: the calls it was lent to are cancelled, and the execution waits for them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,6 +17,10 @@ use super::request::Caller;
 use crate::registry::{Nesting, Scope};
 
 /// Stands for one execution. It can be compared, and lent as the parent of another call.
+///
+/// It lives from its execution's creation until dispatch is over: listeners, approval, guards, wrappers and every attempt of the
+/// body may lend it. It does not die between two attempts of a retry, nor while a value is checked; it is dead before the
+/// execution's own post-execute listeners, finalizer and observers.
 ///
 /// It cannot be made, parsed or guessed, and tells nothing when printed.
 #[derive(Clone)]
@@ -146,7 +151,7 @@ impl ExecutionToken {
 }
 
 impl TokenKey {
-    /// Whether the execution's body has settled.
+    /// Whether the execution's dispatch is over.
     pub(crate) fn is_over(&self) -> bool {
         self.0.upgrade().is_none_or(|inner| !ExecutionToken(inner).is_live())
     }
