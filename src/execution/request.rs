@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::ExecutionToken;
+use crate::contain::Quiet;
 use crate::json::{self, Value};
 use crate::limits::{Limit, Limits};
 
@@ -70,13 +71,14 @@ fn lossy(error: &json::Error, limits: &Limits) -> String {
 #[derive(Clone)]
 pub struct Caller {
     label: Arc<str>,
+    /// A `Quiet` of it.
     route: Arc<dyn Any + Send + Sync>,
 }
 
 impl Caller {
     /// A caller: a label for people and logs, and whatever the approval service needs to reach them.
     pub fn new<T: Send + Sync + 'static>(label: &str, route: T) -> Self {
-        Self { label: label.into(), route: Arc::new(route) }
+        Self { label: label.into(), route: Arc::new(Quiet::new(route)) }
     }
 
     /// The label.
@@ -88,7 +90,7 @@ impl Caller {
     /// The route, if it is a `T`.
     #[must_use]
     pub fn route<T: 'static>(&self) -> Option<&T> {
-        self.route.downcast_ref()
+        self.route.downcast_ref::<Quiet<T>>().map(|route| &**route)
     }
 }
 

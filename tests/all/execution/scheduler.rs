@@ -289,7 +289,11 @@ async fn cm_06_a_call_is_classified_when_it_starts() {
         let turn = tokio::spawn(async move { scheduler.run(requests(&[true; 4])).await });
         for (ends, expected) in expected.into_iter().enumerate() {
             settle().await;
-            assert_eq!(*running.lock().expect("not poisoned"), expected.iter().copied().collect(), "{before} {ends}");
+            assert_eq!(
+                *running.lock().expect("not poisoned"),
+                expected.iter().copied().collect(),
+                "{before} {ends}"
+            );
             doors[ends].notify_one();
         }
         doors.iter().for_each(|door| door.notify_one());
