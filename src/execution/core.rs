@@ -116,10 +116,10 @@ impl Core {
         current.map(|current| std::mem::take(&mut *lock(&current))).unwrap_or_default()
     }
 
-    /// Ends the execution: its token dies, and the calls it was lent to are awaited.
+    /// Ends the execution: its token dies, and the calls it was lent to are taken to their ends.
     pub(super) async fn settle(self: Arc<Self>, result: ToolResult, route: Route) -> Settled {
         self.call.token.kill();
-        self.call.token.childless().await;
+        self.call.token.take_over().await;
         Settled { core: self, result, route }
     }
 

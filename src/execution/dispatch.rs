@@ -51,13 +51,10 @@ pub(super) async fn attempt(core: Arc<Core>, checked: Option<Tool>, cancel: Canc
         Ok(tool) => tool,
         Err(unknown) => return Attempt::failed(&core, unknown, Vec::new()),
     };
-    // An attempt that a wrapper lets go of is a part of the execution all the same: it is cancelled and awaited with it, and
-    // none begins when it is over. Without wrappers the pipeline itself holds the attempt.
+    // Told to stop when it is dropped, too.
     let cancel = cancel.child_token();
     let _stopped = cancel.clone().drop_guard();
-    let wrapped = !core.view.policy().around.is_empty();
-    let part = if wrapped { core.call.token.adopt(&core.call.scope, &cancel) } else { None };
-    if cancel.is_cancelled() || (wrapped && part.is_none()) {
+    if cancel.is_cancelled() {
         return Attempt::failed(&core, core.aborted(), Vec::new());
     }
     let arguments = core.call.arguments.clone().unwrap_or_else(|| Arc::new(Value::Null));
@@ -66,12 +63,10 @@ pub(super) async fn attempt(core: Arc<Core>, checked: Option<Tool>, cancel: Canc
     {
         return Attempt::failed(&core, invalid(&core.call.name, &violations), Vec::new());
     }
-    let attempt = match tool.timeout() {
+    match tool.timeout() {
         Some(limit) => timeout::limited(limit, cancel, |cancel| body(core, tool, arguments, cancel)).await,
         None => body(core, tool, arguments, cancel).await,
-    };
-    drop(part);
-    attempt
+    }
 }
 
 /// Runs the body once, and checks what it gives.

@@ -36,7 +36,9 @@ mod pre_execute;
 mod request;
 mod result;
 mod scheduler;
+mod slot;
 mod spans;
+mod steps;
 mod timeout;
 mod token;
 

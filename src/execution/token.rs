@@ -3,17 +3,20 @@
 //! Invariant: a token is made by the pipeline alone and is equal only to its own copies. It confers something only from its
 //! execution's creation until dispatch is over, only in its own registry, and only in its own scope and below. Dispatch is over
 //! when no attempt can follow: the body has settled for good, its value was checked, and the wrappers have returned; or when the
-//! call was refused before. Then the token dies: the calls it was lent to are cancelled, and the execution waits for them.
+//! call was refused before. Then the token dies: the calls it was lent to are cancelled, and the execution takes them to their ends.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::future::ready;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use tokio::sync::Notify;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
 use super::request::Caller;
+use super::slot::{Part, Takeover};
 use crate::registry::{Nesting, Scope};
 
 /// Stands for one execution. It can be compared, and lent as the parent of another call.
@@ -34,7 +37,6 @@ struct Inner {
     runs_programs: bool,
     caller: Option<Caller>,
     state: Mutex<State>,
-    childless: Notify,
 }
 
 /// Recognizes an execution, and keeps nothing of it alive.
@@ -43,8 +45,14 @@ pub(crate) struct TokenKey(Weak<Inner>);
 
 struct State {
     live: bool,
-    children: BTreeMap<u64, CancellationToken>,
+    children: BTreeMap<u64, Adopted>,
     adopted: u64,
+}
+
+/// A nested call, or an attempt that a wrapper holds.
+struct Adopted {
+    cancel: CancellationToken,
+    part: Weak<dyn Part>,
 }
 
 /// The place of a nested call among its parent's children, given back when dropped.
@@ -62,12 +70,12 @@ impl ExecutionToken {
             parent,
             runs_programs,
             state: Mutex::new(State { live: true, children: BTreeMap::new(), adopted: 0 }),
-            childless: Notify::new(),
         }))
     }
 
-    /// Takes a call in `scope` under this token, if it is alive and may be lent there. `cancel` is cancelled when it dies.
-    pub(super) fn adopt(&self, scope: &Scope, cancel: &CancellationToken) -> Option<Child> {
+    /// Takes a call in `scope` under this token, if it is alive and may be lent there. When the token dies, `cancel` is
+    /// cancelled, and `part` taken over.
+    pub(super) fn adopt(&self, scope: &Scope, cancel: &CancellationToken, part: Weak<dyn Part>) -> Option<Child> {
         if !scope.is_within(&self.0.scope) {
             return None;
         }
@@ -77,7 +85,7 @@ impl ExecutionToken {
         }
         state.adopted += 1;
         let place = state.adopted;
-        state.children.insert(place, cancel.clone());
+        state.children.insert(place, Adopted { cancel: cancel.clone(), part });
         Some(Child { parent: self.clone(), place })
     }
 
@@ -97,25 +105,25 @@ impl ExecutionToken {
         let children: Vec<CancellationToken> = {
             let mut state = self.state();
             state.live = false;
-            state.children.values().cloned().collect()
+            state.children.values().map(|child| child.cancel.clone()).collect()
         };
         for child in children {
             child.cancel();
         }
     }
 
-    /// Resolves once all calls under this token are over.
-    pub(super) async fn childless(&self) {
-        if self.state().children.is_empty() {
-            return;
-        }
-        loop {
-            let notified = self.0.childless.notified();
-            if self.state().children.is_empty() {
+    /// Takes all calls under this token to their ends, whoever holds them.
+    ///
+    /// Whoever holds one would do, but need not: it may be kept somewhere and never polled again.
+    pub(super) async fn take_over(&self) {
+        let parts: FuturesUnordered<Takeover> = {
+            let state = self.state();
+            if state.children.is_empty() {
                 return;
             }
-            notified.await;
-        }
+            state.children.values().filter_map(|child| child.part.upgrade()).map(Takeover).collect()
+        };
+        parts.for_each(|()| ready(())).await;
     }
 
     /// What recognizes this execution.
@@ -180,11 +188,8 @@ impl fmt::Debug for TokenKey {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        let mut state = self.parent.state();
-        state.children.remove(&self.place);
-        if state.children.is_empty() {
-            self.parent.0.childless.notify_waiters();
-        }
+        let adopted = self.parent.state().children.remove(&self.place);
+        drop(adopted);
     }
 }
 

@@ -5,6 +5,7 @@ mod around;
 mod cancel;
 mod collapse;
 mod dropped;
+mod held;
 mod log;
 mod lookups;
 mod nesting;
