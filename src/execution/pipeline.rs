@@ -81,8 +81,9 @@ impl Scope {
     /// Steps of different calls may interleave. A scheduler that wants listeners to see one call at a time runs `prepare`,
     /// `finalize` and `finish` one after another and overlaps `dispatch` alone; [`Scheduler`](super::Scheduler) does.
     pub fn prepare(&self, request: CallRequest) -> Driven<Prepared> {
-        Driven::shared(held(self.clone(), request, Steps::staged()), |held| {
-            if held.slot().steps().reached(Stop::Prepared) { Ok(Prepared(held)) } else { Err(unfinished(held)) }
+        Driven::shared(held(self.clone(), request, Steps::staged()), |held| match held.slot().steps().call() {
+            Some(call) => Ok(Prepared { held, call }),
+            None => Err(unfinished(held)),
         })
     }
 }
@@ -96,19 +97,26 @@ fn unfinished(held: Held) -> Held {
 /// A call that was put before policy.
 #[must_use = "dropping a prepared call cancels it"]
 #[derive(Debug)]
-pub struct Prepared(Held);
+pub struct Prepared {
+    held: Held,
+    call: Arc<CallInfo>,
+}
 
 impl Prepared {
     /// The second step: the wrappers and the body. Nothing is left to do where policy refused the call.
     pub fn dispatch(self) -> Driven<Dispatched> {
-        self.0.slot().steps().open(Stop::Prepared);
-        Driven::shared(self.0, |held| {
+        self.held.slot().steps().open(Stop::Prepared);
+        Driven::shared(self.held, |held| {
             if held.slot().steps().reached(Stop::Dispatched) {
                 Ok(Dispatched(held))
             } else {
                 Err(unfinished(held))
             }
         })
+    }
+
+    pub(super) fn call(&self) -> &Arc<CallInfo> {
+        &self.call
     }
 }
 
