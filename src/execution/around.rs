@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::core::{Core, fault, with_grace};
+use super::core::{Core, fault};
 use super::dispatch;
 use super::slot::{Holding, Slot};
 use super::steps::Steps;
@@ -146,7 +146,7 @@ impl NextAttempt {
             let Some(_place) = core.call.token.adopt(&core.call.scope, &cancel, part) else {
                 return aborted(&core);
             };
-            let attempt = with_grace(next.begin(cancel.clone()), &cancel, core.grace()).await;
+            let attempt = core.within_grace(next.begin(cancel.clone()), &cancel).await;
             attempt.unwrap_or_else(|| aborted(&core))
         })))
     }

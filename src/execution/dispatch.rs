@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::around::{Attempt, NextAttempt, Origin};
-use super::core::{Core, Route, Settled, lock, with_grace};
+use super::core::{Core, Route, Settled, lock};
 use super::guard::Authorized;
 use super::materialize::{invalid, validate};
 use super::{ErrorCode, ToolContext, ToolError, ToolResult, timeout};
@@ -27,7 +27,7 @@ impl Authorized {
             return core.settle_with(unknown, Route::All).await;
         }
         let mut first = NextAttempt::first(Arc::clone(&core), checked);
-        let attempt = with_grace(first.run(), &core.call.cancel, core.grace()).await;
+        let attempt = core.within_grace(first.run(), &core.call.cancel).await;
         drop(first);
         let attempt = attempt.unwrap_or_else(|| {
             let contexts = core.take_deferred().contexts;
@@ -75,7 +75,7 @@ async fn body(core: Arc<Core>, tool: Tool, arguments: Arc<Value>, cancel: Cancel
     let context = ToolContext::new(Arc::clone(&core.call), cancel.clone(), Arc::clone(&deferred));
     core.note_started();
     let running = Contained::new(|| tool.call(Arc::clone(&arguments), context));
-    let settled = with_grace(running, &cancel, core.grace()).await;
+    let settled = core.within_grace(running, &cancel).await;
     let outcome = match settled {
         None => Err(ToolError::aborted()),
         Some(Err(_)) => Err(ToolError::panicked("the body")),

@@ -65,7 +65,10 @@ impl Scope {
     ///
     /// # Cancellation
     /// Cancelling the request's token ends the call within the limit `grace`; so does dropping the future, and a task of
-    /// its own then takes the call to its result, which observers see.
+    /// its own then takes the call to its result, which observers see. The grace is one, from the moment the call sees the
+    /// cancellation, for the body, the wrappers, the nested calls and the post-execute listeners together: who comes when it is used
+    /// up is polled once and dropped. A failure then stays what it is; a success that its listeners did not come to accept is
+    /// [`Aborted`](super::ErrorCode::Aborted).
     pub fn call(&self, request: CallRequest) -> Driven<Arc<ToolResult>> {
         if request.parent.is_some() {
             return Driven::shared(held(self.clone(), request, Steps::default()), |held| {

@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::ready;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::request::Caller;
@@ -36,6 +38,8 @@ struct Inner {
     depth: usize,
     runs_programs: bool,
     caller: Option<Caller>,
+    /// When its grace is over, once a stage has seen that it was cancelled.
+    deadline: OnceLock<Instant>,
     state: Mutex<State>,
 }
 
@@ -69,6 +73,7 @@ impl ExecutionToken {
             caller: caller.or_else(|| parent.as_ref().and_then(|parent| parent.0.caller.clone())),
             parent,
             runs_programs,
+            deadline: OnceLock::new(),
             state: Mutex::new(State { live: true, children: BTreeMap::new(), adopted: 0 }),
         }))
     }
@@ -112,18 +117,29 @@ impl ExecutionToken {
         }
     }
 
+    /// Whether calls under this token are not over.
+    pub(super) fn has_children(&self) -> bool {
+        !self.state().children.is_empty()
+    }
+
     /// Takes all calls under this token to their ends, whoever holds them.
     ///
     /// Whoever holds one would do, but need not: it may be kept somewhere and never polled again.
     pub(super) async fn take_over(&self) {
         let parts: FuturesUnordered<Takeover> = {
             let state = self.state();
-            if state.children.is_empty() {
-                return;
-            }
             state.children.values().filter_map(|child| child.part.upgrade()).map(Takeover).collect()
         };
         parts.for_each(|()| ready(())).await;
+    }
+
+    /// When the grace of a cancelled execution is over: asked for the first time, so long from now, but no later than that of
+    /// any execution above it; then always the same.
+    pub(super) fn deadline(&self, grace: Duration) -> Instant {
+        *self.0.deadline.get_or_init(|| {
+            let above = std::iter::successors(self.0.parent.as_ref(), |token| token.0.parent.as_ref());
+            above.filter_map(|token| token.0.deadline.get().copied()).fold(Instant::now() + grace, Instant::min)
+        })
     }
 
     /// What recognizes this execution.
