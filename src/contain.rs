@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::future::Future;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -74,6 +75,32 @@ impl<F> Drop for Contained<F> {
     }
 }
 
+/// Somebody's value, kept for them. A panic of its drop is contained.
+pub(crate) struct Quiet<T>(Option<T>);
+
+impl<T> Quiet<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+}
+
+impl<T> Deref for Quiet<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Some(value) => value,
+            None => unreachable!("only its drop takes it out"),
+        }
+    }
+}
+
+impl<T> Drop for Quiet<T> {
+    fn drop(&mut self) {
+        quietly(|| drop(self.0.take()));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::future::{Ready, pending, ready};
@@ -104,6 +131,13 @@ mod tests {
         }));
         assert!(futures_util::poll!(&mut started).is_pending());
         drop(started);
+    }
+
+    #[test]
+    fn a_value_that_is_kept_for_somebody_drops_quietly() {
+        drop(Quiet::new(Spiteful));
+        drop([Quiet::new((1, Spiteful)), Quiet::new((2, Spiteful))]);
+        assert_eq!(*Quiet::new(3), 3);
     }
 
     #[test]

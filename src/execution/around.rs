@@ -11,6 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::core::{Core, fault};
 use super::dispatch;
+use super::slot::{Holding, Slot};
+use super::steps::Steps;
 use super::{CallInfo, Context, ErrorCode, ExecutionToken, ToolError, ToolResult};
 use crate::contain::Contained;
 use crate::json::Value;
@@ -130,14 +132,32 @@ impl NextAttempt {
         attempt.await
     }
 
+    /// Begins the delegated part. What a wrapper holds of the execution is a part of it all the same: it is cancelled and taken to
+    /// its end with it, and none begins when it is over. The outermost part is the pipeline's own.
     fn delegate(&self, cancel: CancellationToken) -> BoxFuture<'static, Attempt> {
-        let (core, checked) = (Arc::clone(&self.core), self.checked.clone());
-        let policy = core.view.policy();
+        if self.index == 0 {
+            return self.begin(cancel);
+        }
+        let (core, next) = (Arc::clone(&self.core), self.at(self.index, cancel.clone()));
+        Box::pin(Holding(Slot::new(Steps::default(), |part| async move {
+            let cancel = cancel.child_token();
+            let _stopped = cancel.clone().drop_guard();
+            let aborted = |core: &Core| Attempt::failed(core, core.aborted(), Vec::new());
+            let Some(_place) = core.call.token.adopt(&core.call.scope, &cancel, part) else {
+                return aborted(&core);
+            };
+            let attempt = core.within_grace(next.begin(cancel.clone()), &cancel).await;
+            attempt.unwrap_or_else(|| aborted(&core))
+        })))
+    }
+
+    fn begin(&self, cancel: CancellationToken) -> BoxFuture<'static, Attempt> {
+        let policy = self.core.view.policy();
         let Some(wrapper) = policy.around.get(self.index).cloned() else {
-            return Box::pin(dispatch::attempt(core, checked, cancel));
+            return Box::pin(dispatch::attempt(Arc::clone(&self.core), self.checked.clone(), cancel));
         };
-        let call: Arc<CallInfo> = Arc::clone(&core.call);
-        let next = Self { core, checked, cancel, index: self.index + 1 };
+        let call: Arc<CallInfo> = Arc::clone(&self.core.call);
+        let next = self.at(self.index + 1, cancel);
         Box::pin(async move {
             let error = match Contained::new(|| wrapper(call, next)).await {
                 Ok(Ok(attempt)) => return attempt,
@@ -146,6 +166,10 @@ impl NextAttempt {
             };
             Attempt { outcome: Err(error), contexts: Vec::new(), of: None, faulty: true }
         })
+    }
+
+    fn at(&self, index: usize, cancel: CancellationToken) -> Self {
+        Self { core: Arc::clone(&self.core), checked: self.checked.clone(), cancel, index }
     }
 }
 

@@ -111,6 +111,10 @@ impl ToolError {
         Self::new(ErrorCode::Internal, format!("internal error: {stage} panicked"))
     }
 
+    pub(super) fn lost() -> Self {
+        Self::new(ErrorCode::Internal, "internal error: the call was lost with its task")
+    }
+
     pub(super) fn aborted_before_dispatch() -> Self {
         Self::new(ErrorCode::AbortedBeforeDispatch, "the call was cancelled before it was dispatched")
     }

@@ -43,7 +43,7 @@ impl ToolContext {
         &self.cancel
     }
 
-    /// The token of this execution. It dies when the body has settled.
+    /// The token of this execution. It dies when dispatch is over: no attempt of the body can follow.
     #[must_use]
     pub fn token(&self) -> &ExecutionToken {
         self.call.token()

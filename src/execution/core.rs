@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::context::Deferred;
@@ -31,7 +32,7 @@ pub(super) struct Core {
     started: AtomicBool,
     /// Whether a person approved of the call, and so of the tool it was created for.
     approved: AtomicBool,
-    /// What the current attempt's body has deferred.
+    /// What the latest attempt's body defers; shared with that attempt.
     deferred: Mutex<Option<Arc<Mutex<Deferred>>>>,
     /// The place among the parent's children; given back when the call is over.
     child: Mutex<Option<Child>>,
@@ -91,8 +92,34 @@ impl Core {
         Some(facts.unwrap_or_else(|| Arc::new(RunFacts::none(Arc::clone(guest)))))
     }
 
-    pub(super) fn grace(&self) -> Duration {
+    fn grace(&self) -> Duration {
         self.call.scope.shared().limits.duration(Limit::Grace)
+    }
+
+    /// When the grace of the call is over. The first stage that sees the cancellation fixes it for all.
+    fn deadline(&self) -> Instant {
+        self.call.token.deadline(self.grace())
+    }
+
+    /// Awaits `future`; once `cancel` is cancelled, for what is left of the grace at most. Where nothing is left, it was polled
+    /// once. A part that is told to stop while the call goes on has a grace of its own.
+    pub(super) async fn within_grace<F: Future>(
+        &self,
+        future: F,
+        cancel: &CancellationToken,
+    ) -> Option<F::Output> {
+        let mut future = std::pin::pin!(future);
+        tokio::select! {
+            biased;
+            output = &mut future => return Some(output),
+            () = cancel.cancelled() => {}
+        }
+        let now = Instant::now();
+        let deadline = if self.is_cancelled() { self.deadline() } else { now + self.grace() };
+        if deadline <= now {
+            return None;
+        }
+        tokio::time::timeout_at(deadline, future).await.ok()
     }
 
     /// Notes that somebody's code failed in `stage`. The first one counts.
@@ -122,23 +149,34 @@ impl Core {
         if started { ToolError::aborted() } else { ToolError::aborted_before_dispatch() }
     }
 
-    /// A fresh place for what the next attempt's body defers. What the attempt before it deferred is dropped.
+    /// A fresh place for what the next attempt's body defers. What the attempt before it deferred is that attempt's alone.
     pub(super) fn open_deferred(&self) -> Arc<Mutex<Deferred>> {
         let fresh = Arc::<Mutex<Deferred>>::default();
         *lock(&self.deferred) = Some(Arc::clone(&fresh));
         fresh
     }
 
-    /// What the current attempt's body has deferred so far.
+    /// What the latest attempt's body has deferred and not taken itself, for an attempt that was dropped.
     pub(super) fn take_deferred(&self) -> Deferred {
         let current = lock(&self.deferred).take();
         current.map(|current| std::mem::take(&mut *lock(&current))).unwrap_or_default()
     }
 
-    /// Ends the execution: its token dies, and the calls it was lent to are awaited.
+    /// Ends the execution: its token dies, and the calls it was lent to are taken to their ends.
     pub(super) async fn settle(self: Arc<Self>, result: ToolResult, route: Route) -> Settled {
         self.call.token.kill();
-        self.call.token.childless().await;
+        if self.call.token.has_children() {
+            let mut over = std::pin::pin!(self.call.token.take_over());
+            // What is below shares the grace of a call that was cancelled, so it must be known from when on.
+            tokio::select! {
+                biased;
+                () = self.call.cancel.cancelled() => {
+                    self.deadline();
+                    over.await;
+                }
+                () = &mut over => {}
+            }
+        }
         Settled { core: self, result, route }
     }
 
@@ -169,21 +207,6 @@ pub(super) fn fault(stage: &str, error: Option<BoxError>) -> ToolError {
         Some(error) => ToolError::new(ErrorCode::PolicyFailed, format!("{stage} failed: {error}")),
         None => ToolError::panicked(stage),
     }
-}
-
-/// Awaits `future`; once `cancel` is cancelled, for `grace` at most.
-pub(super) async fn with_grace<F: Future>(
-    future: F,
-    cancel: &CancellationToken,
-    grace: Duration,
-) -> Option<F::Output> {
-    let mut future = std::pin::pin!(future);
-    tokio::select! {
-        biased;
-        output = &mut future => return Some(output),
-        () = cancel.cancelled() => {}
-    }
-    tokio::time::timeout(grace, future).await.ok()
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::around::{Attempt, NextAttempt, Origin};
-use super::core::{Core, Route, Settled, with_grace};
+use super::core::{Core, Route, Settled, lock};
 use super::guard::{self, Authorized};
 use super::materialize::{invalid, validate};
 use super::{ErrorCode, ToolContext, ToolError, ToolResult, heavy, timeout};
@@ -27,7 +27,7 @@ impl Authorized {
             return core.settle_with(unknown, Route::All).await;
         }
         let mut first = NextAttempt::first(Arc::clone(&core), checked);
-        let attempt = with_grace(first.run(), &core.call.cancel, core.grace()).await;
+        let attempt = core.within_grace(first.run(), &core.call.cancel).await;
         drop(first);
         let attempt = attempt.unwrap_or_else(|| {
             let contexts = core.take_deferred().contexts;
@@ -51,13 +51,10 @@ pub(super) async fn attempt(core: Arc<Core>, checked: Option<Tool>, cancel: Canc
         Ok(tool) => tool,
         Err(unknown) => return Attempt::failed(&core, unknown, Vec::new()),
     };
-    // An attempt that a wrapper lets go of is a part of the execution all the same: it is cancelled and awaited with it, and
-    // none begins when it is over. Without wrappers the pipeline itself holds the attempt.
+    // Told to stop when it is dropped, too.
     let cancel = cancel.child_token();
     let _stopped = cancel.clone().drop_guard();
-    let wrapped = !core.view.policy().around.is_empty();
-    let part = if wrapped { core.call.token.adopt(&core.call.scope, &cancel) } else { None };
-    if cancel.is_cancelled() || (wrapped && part.is_none()) {
+    if cancel.is_cancelled() {
         return Attempt::failed(&core, core.aborted(), Vec::new());
     }
     let arguments = core.call.arguments.clone().unwrap_or_else(|| Arc::new(Value::Null));
@@ -69,21 +66,19 @@ pub(super) async fn attempt(core: Arc<Core>, checked: Option<Tool>, cancel: Canc
             return Attempt::failed(&core, invalid(&core.call.name, &violations), Vec::new());
         }
     }
-    let attempt = match tool.timeout() {
+    match tool.timeout() {
         Some(limit) => timeout::limited(limit, cancel, |cancel| body(core, tool, arguments, cancel)).await,
         None => body(core, tool, arguments, cancel).await,
-    };
-    drop(part);
-    attempt
+    }
 }
 
 /// Runs the body once, and checks what it gives.
 async fn body(core: Arc<Core>, tool: Tool, arguments: Arc<Value>, cancel: CancellationToken) -> Attempt {
     let deferred = core.open_deferred();
-    let context = ToolContext::new(Arc::clone(&core.call), cancel.clone(), deferred);
+    let context = ToolContext::new(Arc::clone(&core.call), cancel.clone(), Arc::clone(&deferred));
     core.note_started();
     let running = Contained::new(|| tool.call(Arc::clone(&arguments), context));
-    let settled = with_grace(running, &cancel, core.grace()).await;
+    let settled = core.within_grace(running, &cancel).await;
     let outcome = match settled {
         None => Err(ToolError::aborted()),
         Some(Err(_)) => Err(ToolError::panicked("the body")),
@@ -95,7 +90,8 @@ async fn body(core: Arc<Core>, tool: Tool, arguments: Arc<Value>, cancel: Cancel
         }
         Some(Ok(Ok(value))) => contract(&core, &tool, &arguments, Arc::new(value)).await,
     };
-    let deferred = core.take_deferred();
+    // Its own, not the core's: a wrapper that tries again may have left an attempt running.
+    let deferred = std::mem::take(&mut *lock(&deferred));
     match outcome {
         Err(error) => Attempt::failed(&core, error, deferred.contexts),
         Ok(mut result) => {

@@ -35,6 +35,10 @@ impl Accepted {
 }
 
 impl Final {
+    pub(super) fn result(&self) -> &Arc<ToolResult> {
+        &self.result
+    }
+
     /// Shows the result to the observers.
     pub(super) fn publish(mut self) -> Arc<ToolResult> {
         self.show();

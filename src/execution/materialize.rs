@@ -3,12 +3,13 @@
 //! Invariant: the verdicts of creation come in one order (lossy arguments, cancelled, collapsed, invalid arguments), before
 //! any listener, approval or guard. Nobody is asked about a call that can only fail.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use tokio_util::sync::CancellationToken;
 
 use super::core::{Core, Route, Settled};
 use super::request::Decoded;
+use super::slot::Part;
 use super::{CallInfo, CallRequest, ErrorCode, ExecutionToken, ToolError, heavy};
 use crate::json::{self, Value, clip};
 use crate::registry::{Nesting, RUN_CODE, Resolved, Scope};
@@ -31,13 +32,14 @@ pub(super) struct Materialized {
     pub(super) checked: Option<Tool>,
 }
 
-/// Creates the execution. `cancel` is the call's own token, cancelled with the caller's.
+/// Creates the execution. `cancel` is the call's own token, cancelled with the caller's; `part` is what a parent takes over.
 pub(super) async fn materialize(
     scope: Scope,
     mut request: CallRequest,
     cancel: CancellationToken,
+    part: Option<Weak<dyn Part>>,
 ) -> Result<Materialized, Settled> {
-    let child = request.parent.as_ref().and_then(|parent| parent.adopt(&scope, &cancel));
+    let child = request.parent.as_ref().zip(part).and_then(|(parent, part)| parent.adopt(&scope, &cancel, part));
     let parent = request.parent.take().filter(|_| child.is_some());
     let nesting = parent.as_ref().map_or(Nesting::Direct, ExecutionToken::nesting);
     let decoded = request.decode(&scope.shared().limits).await;

@@ -38,7 +38,9 @@ mod program;
 mod request;
 mod result;
 mod scheduler;
+mod slot;
 mod spans;
+mod steps;
 mod timeout;
 mod token;
 

@@ -1,7 +1,8 @@
 //! What a platform adds to the pipeline: listeners, guards, wrappers, observers.
 //!
 //! Invariant: a call is judged by the policy that its scope saw when the call was created, the global layer's first, then
-//! along the chain, in order of registration. A hook stays until somebody removes it: forgetting a handle opens no door.
+//! along the chain, in order of registration. A hook stays until somebody removes it: forgetting a handle opens no door. What a
+//! hook's own drop does stays with it, wherever the last pointer to it goes.
 
 use std::fmt;
 use std::future::Future;
@@ -12,6 +13,7 @@ use super::around::{Attempt, NextAttempt};
 use super::post_execute::{NextPostExecute, PostDecision};
 use super::pre_execute::{Decision, NextPreExecute};
 use super::{CallInfo, ToolResult};
+use crate::contain::Quiet;
 use crate::registry::{HookHandle, Scope};
 use crate::runtime::BoxFuture;
 
@@ -174,13 +176,15 @@ impl Scope {
         F: Fn(Arc<CallInfo>, NextPreExecute) -> T + Send + Sync + 'static,
         T: Future<Output = Result<Decision, BoxError>> + Send + 'static,
     {
-        let hook: Arc<PreExecute> = Arc::new(move |call, next| Box::pin(listener(call, next)));
+        let listener = Quiet::new(listener);
+        let hook: Arc<PreExecute> = Arc::new(move |call, next| Box::pin((*listener)(call, next)));
         self.change_policy(|policy| policy.pre_execute.add(hook))
     }
 
     /// Adds a guard to this scope and below. All guards must pass, after all listeners. It must not block.
     pub fn guard(&self, guard: impl Fn(&CallInfo) -> Verdict + Send + Sync + 'static) -> HookHandle {
-        let hook: Arc<Guard> = Arc::new(guard);
+        let guard = Quiet::new(guard);
+        let hook: Arc<Guard> = Arc::new(move |call| (*guard)(call));
         self.change_policy(|policy| policy.guards.add(hook))
     }
 
@@ -193,7 +197,8 @@ impl Scope {
         F: Fn(Arc<CallInfo>, NextAttempt) -> T + Send + Sync + 'static,
         T: Future<Output = Result<Attempt, BoxError>> + Send + 'static,
     {
-        let hook: Arc<Around> = Arc::new(move |call, next| Box::pin(wrapper(call, next)));
+        let wrapper = Quiet::new(wrapper);
+        let hook: Arc<Around> = Arc::new(move |call, next| Box::pin((*wrapper)(call, next)));
         self.change_policy(|policy| policy.around.add(hook))
     }
 
@@ -208,14 +213,16 @@ impl Scope {
         F: Fn(Arc<CallInfo>, Arc<ToolResult>, NextPostExecute) -> T + Send + Sync + 'static,
         T: Future<Output = Result<PostDecision, BoxError>> + Send + 'static,
     {
-        let hook: Arc<PostExecute> = Arc::new(move |call, result, next| Box::pin(listener(call, result, next)));
+        let listener = Quiet::new(listener);
+        let hook: Arc<PostExecute> = Arc::new(move |call, result, next| Box::pin((*listener)(call, result, next)));
         self.change_policy(|policy| policy.post_execute.add(hook))
     }
 
     /// Adds an observer to this scope and below. It gets the final result of every call once; its panics are contained.
     /// It must not block.
     pub fn on_result(&self, observer: impl Fn(&CallInfo, &Arc<ToolResult>) + Send + Sync + 'static) -> HookHandle {
-        let hook: Arc<Observer> = Arc::new(observer);
+        let observer = Quiet::new(observer);
+        let hook: Arc<Observer> = Arc::new(move |call, result| (*observer)(call, result));
         self.change_policy(|policy| policy.observers.add(hook))
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::core::{Core, Route, Settled, fault, with_grace};
+use super::core::{Core, Route, Settled, fault};
 use super::dispatch;
 use super::{CallInfo, Context, ErrorCode, ToolError, ToolResult};
 use crate::contain::Contained;
@@ -108,7 +108,7 @@ impl Settled {
         }
         let shown = Arc::new(result);
         let listening = listen(Arc::clone(&core), Arc::clone(&shown), 0);
-        let decision = with_grace(listening, &core.call.cancel, core.grace()).await;
+        let decision = core.within_grace(listening, &core.call.cancel).await;
         let mut result = Arc::unwrap_or_clone(shown);
         match (core.take_fault(), decision) {
             (Some(fault), _) => result.fail(fault),

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ExecutionToken;
 use super::heavy::{self, BLOCKING_BYTES};
+use crate::contain::Quiet;
 use crate::json::{self, Value};
 use crate::limits::{Limit, Limits};
 use crate::registry::PresentationStamp;
@@ -90,13 +91,14 @@ async fn taken(value: &Arc<Value>, limits: &Limits) -> Decoded {
 #[derive(Clone)]
 pub struct Caller {
     label: Arc<str>,
+    /// A `Quiet` of it.
     route: Arc<dyn Any + Send + Sync>,
 }
 
 impl Caller {
     /// A caller: a label for people and logs, and whatever the approval service needs to reach them.
     pub fn new<T: Send + Sync + 'static>(label: &str, route: T) -> Self {
-        Self { label: label.into(), route: Arc::new(route) }
+        Self { label: label.into(), route: Arc::new(Quiet::new(route)) }
     }
 
     /// The label.
@@ -108,7 +110,7 @@ impl Caller {
     /// The route, if it is a `T`.
     #[must_use]
     pub fn route<T: 'static>(&self) -> Option<&T> {
-        self.route.downcast_ref()
+        self.route.downcast_ref::<Quiet<T>>().map(|route| &**route)
     }
 }
 

@@ -3,14 +3,14 @@
 //! Invariant: ordered stages (everything but dispatch) never overlap one another, and run in the model's order. Consecutive
 //! parallel calls overlap up to a cap; an exclusive call waits for all before it and holds all after it until it is finished.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use tokio::task::JoinSet;
+use tokio::task::{self, JoinError, JoinSet};
 
-use super::pipeline::Dispatched;
-use super::{CallRequest, ExecutionMode, ToolResult};
+use super::pipeline::{Dispatched, Prepared};
+use super::{CallInfo, CallRequest, ExecutionMode, ToolError, ToolResult};
 use crate::registry::Scope;
 
 /// How many parallel calls overlap where nobody says otherwise.
@@ -37,7 +37,8 @@ impl Scheduler {
         self
     }
 
-    /// Makes the calls, and gives their results in the same order.
+    /// Makes the calls, and gives their results in the same order. A call whose task is lost, for example because its runtime
+    /// shut down, has failed with [`Internal`](super::ErrorCode::Internal); observers are not told of it.
     ///
     /// # Cancellation
     /// Dropping the future cancels the calls that were begun, each of which reaches its one result; the others are never
@@ -45,13 +46,17 @@ impl Scheduler {
     pub async fn run(&self, requests: Vec<CallRequest>) -> Vec<Arc<ToolResult>> {
         let mut turn = Turn::default();
         for mut request in requests {
-            let alone = self.scope.execution_mode(&mut request).await == ExecutionMode::Exclusive;
-            let room = if alone { 0 } else { self.overlap_max.get() - 1 };
-            turn.settle_to(room).await;
+            // A call is what it is when it starts: those it waits for may change what its name means.
+            let alone = loop {
+                let alone = self.scope.execution_mode(&mut request).await == ExecutionMode::Exclusive;
+                let room = if alone { 0 } else { self.overlap_max.get() - 1 };
+                if turn.running.len() <= room {
+                    break alone;
+                }
+                turn.settle_to(room).await;
+            };
             let prepared = self.scope.prepare(request).await;
-            let place = turn.begun;
-            turn.begun += 1;
-            turn.running.spawn(async move { (place, prepared.dispatch().await) });
+            turn.dispatch(prepared);
             if alone {
                 turn.settle_to(0).await;
             }
@@ -64,26 +69,47 @@ impl Scheduler {
 /// What is under way.
 #[derive(Default)]
 struct Turn {
-    begun: usize,
-    running: JoinSet<(usize, Dispatched)>,
-    /// Dispatched before an earlier call was.
-    early: BTreeMap<usize, Dispatched>,
+    running: JoinSet<Dispatched>,
+    /// Which calls the tasks run, and the calls' places.
+    begun: HashMap<task::Id, (usize, Arc<CallInfo>)>,
+    /// Over before an earlier call was.
+    early: BTreeMap<usize, Ended>,
     results: Vec<Arc<ToolResult>>,
+    places: usize,
+}
+
+/// How the task of a call ended.
+enum Ended {
+    Dispatched(Dispatched),
+    /// Its runtime went away under it, or it panicked. Nobody can take it to its end any more.
+    Lost(Arc<CallInfo>),
 }
 
 impl Turn {
+    fn dispatch(&mut self, prepared: Prepared) {
+        let call = Arc::clone(prepared.call());
+        let task = self.running.spawn(prepared.dispatch());
+        self.begun.insert(task.id(), (self.places, call));
+        self.places += 1;
+    }
+
     /// Waits until at most `room` calls run, and finishes those whose turn it is.
     async fn settle_to(&mut self, room: usize) {
         while self.running.len() > room {
-            match self.running.join_next().await {
-                Some(Ok((place, dispatched))) => self.early.insert(place, dispatched),
-                // A task of ours neither panics nor is aborted; the process is going down.
-                Some(Err(_)) => std::future::pending().await,
-                None => return,
+            let Some(joined) = self.running.join_next_with_id().await else {
+                return;
             };
+            let task = joined.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
+            if let Some((place, call)) = self.begun.remove(&task) {
+                let ended = joined.map_or(Ended::Lost(call), |(_, dispatched)| Ended::Dispatched(dispatched));
+                self.early.insert(place, ended);
+            }
         }
-        while let Some(dispatched) = self.early.remove(&self.results.len()) {
-            self.results.push(dispatched.finalize().await.finish());
+        while let Some(ended) = self.early.remove(&self.results.len()) {
+            self.results.push(match ended {
+                Ended::Dispatched(dispatched) => dispatched.finalize().await.finish(),
+                Ended::Lost(call) => Arc::new(call.failure(ToolError::lost())),
+            });
         }
     }
 }

@@ -1,22 +1,32 @@
 //! The capability to act as part of a running execution.
 //!
-//! Invariant: a token is made by the pipeline alone and is equal only to its own copies. It confers something only while its
-//! execution's body has not settled, only in its own registry, and only in its own scope and below. When it dies, the calls
-//! it was lent to are cancelled, and the execution waits for them.
+//! Invariant: a token is made by the pipeline alone and is equal only to its own copies. It confers something only from its
+//! execution's creation until dispatch is over, only in its own registry, and only in its own scope and below. Dispatch is over
+//! when no attempt can follow: the body has settled for good, its value was checked, and the wrappers have returned; or when the
+//! call was refused before. Then the token dies: the calls it was lent to are cancelled, and the execution takes them to their ends.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::future::ready;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
-use tokio::sync::Notify;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::program::Program;
 use super::request::Caller;
+use super::slot::{Part, Takeover};
 use crate::registry::{Nesting, Scope};
 
 /// Stands for one execution. It can be compared, and lent as the parent of another call.
+///
+/// It lives from its execution's creation until dispatch is over: listeners, approval, guards, wrappers and every attempt of the
+/// body may lend it. It does not die between two attempts of a retry, nor while a value is checked; it is dead before the
+/// execution's own post-execute listeners, finalizer and observers.
 ///
 /// It cannot be made, parsed or guessed, and tells nothing when printed.
 #[derive(Clone)]
@@ -31,8 +41,9 @@ struct Inner {
     caller: Option<Caller>,
     /// The program that the execution runs, once it does.
     program: Mutex<Option<Arc<dyn Program>>>,
+    /// When the grace of what is below it is over, once a stage has seen that it was cancelled.
+    deadline: OnceLock<Instant>,
     state: Mutex<State>,
-    childless: Notify,
 }
 
 /// Recognizes an execution, and keeps nothing of it alive.
@@ -41,8 +52,14 @@ pub(crate) struct TokenKey(Weak<Inner>);
 
 struct State {
     live: bool,
-    children: BTreeMap<u64, CancellationToken>,
+    children: BTreeMap<u64, Adopted>,
     adopted: u64,
+}
+
+/// A nested call, or an attempt that a wrapper holds.
+struct Adopted {
+    cancel: CancellationToken,
+    part: Weak<dyn Part>,
 }
 
 /// The place of a nested call among its parent's children, given back when dropped.
@@ -60,13 +77,14 @@ impl ExecutionToken {
             parent,
             runs_programs,
             program: Mutex::default(),
+            deadline: OnceLock::new(),
             state: Mutex::new(State { live: true, children: BTreeMap::new(), adopted: 0 }),
-            childless: Notify::new(),
         }))
     }
 
-    /// Takes a call in `scope` under this token, if it is alive and may be lent there. `cancel` is cancelled when it dies.
-    pub(super) fn adopt(&self, scope: &Scope, cancel: &CancellationToken) -> Option<Child> {
+    /// Takes a call in `scope` under this token, if it is alive and may be lent there. When the token dies, `cancel` is
+    /// cancelled, and `part` taken over.
+    pub(super) fn adopt(&self, scope: &Scope, cancel: &CancellationToken, part: Weak<dyn Part>) -> Option<Child> {
         if !scope.is_within(&self.0.scope) {
             return None;
         }
@@ -76,7 +94,7 @@ impl ExecutionToken {
         }
         state.adopted += 1;
         let place = state.adopted;
-        state.children.insert(place, cancel.clone());
+        state.children.insert(place, Adopted { cancel: cancel.clone(), part });
         Some(Child { parent: self.clone(), place })
     }
 
@@ -96,7 +114,7 @@ impl ExecutionToken {
         let children: Vec<CancellationToken> = {
             let mut state = self.state();
             state.live = false;
-            state.children.values().cloned().collect()
+            state.children.values().map(|child| child.cancel.clone()).collect()
         };
         for child in children {
             child.cancel();
@@ -122,18 +140,31 @@ impl ExecutionToken {
         ancestors.find_map(Self::own_program)
     }
 
-    /// Resolves once all calls under this token are over.
-    pub(super) async fn childless(&self) {
-        if self.state().children.is_empty() {
-            return;
-        }
-        loop {
-            let notified = self.0.childless.notified();
-            if self.state().children.is_empty() {
-                return;
-            }
-            notified.await;
-        }
+    /// Whether calls under this token are not over.
+    pub(super) fn has_children(&self) -> bool {
+        !self.state().children.is_empty()
+    }
+
+    /// Takes all calls under this token to their ends, whoever holds them.
+    ///
+    /// Whoever holds one would do, but need not: it may be kept somewhere and never polled again.
+    pub(super) async fn take_over(&self) {
+        let parts: FuturesUnordered<Takeover> = {
+            let state = self.state();
+            state.children.values().filter_map(|child| child.part.upgrade()).map(Takeover).collect()
+        };
+        parts.for_each(|()| ready(())).await;
+    }
+
+    /// When the grace of a cancelled execution is over, and that of what is below it: asked for the first time, so long from now,
+    /// but no later than that of any execution above it; then always the same. An execution that runs a program has as long
+    /// again, to tell what the program did.
+    pub(super) fn deadline(&self, grace: Duration) -> Instant {
+        let shared = *self.0.deadline.get_or_init(|| {
+            let above = std::iter::successors(self.0.parent.as_ref(), |token| token.0.parent.as_ref());
+            above.filter_map(|token| token.0.deadline.get().copied()).fold(Instant::now() + grace, Instant::min)
+        });
+        if self.0.runs_programs { shared + grace } else { shared }
     }
 
     /// What recognizes this execution.
@@ -169,7 +200,7 @@ impl ExecutionToken {
 }
 
 impl TokenKey {
-    /// Whether the execution's body has settled.
+    /// Whether the execution's dispatch is over.
     pub(crate) fn is_over(&self) -> bool {
         self.0.upgrade().is_none_or(|inner| !ExecutionToken(inner).is_live())
     }
@@ -198,11 +229,8 @@ impl fmt::Debug for TokenKey {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        let mut state = self.parent.state();
-        state.children.remove(&self.place);
-        if state.children.is_empty() {
-            self.parent.0.childless.notify_waiters();
-        }
+        let adopted = self.parent.state().children.remove(&self.place);
+        drop(adopted);
     }
 }
 

@@ -27,6 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::watch;
 
+use crate::contain::Quiet;
 use crate::error::{Error, ErrorKind};
 use crate::execution::ApprovalService;
 use crate::json::clip;
@@ -61,7 +62,7 @@ pub(crate) struct Shared {
     language: Option<Arc<str>>,
     transports: BTreeMap<Arc<str>, Tool>,
     pub(crate) limits: Limits,
-    pub(crate) approval: Option<Arc<dyn ApprovalService>>,
+    pub(crate) approval: Option<Quiet<Arc<dyn ApprovalService>>>,
     version: watch::Sender<u64>,
     /// How many calls were made that brought no id.
     calls: AtomicU64,
@@ -149,7 +150,7 @@ pub struct RegistryBuilder {
     language: Option<Arc<str>>,
     transports: Vec<(Arc<str>, Tool)>,
     limits: Limits,
-    approval: Option<Arc<dyn ApprovalService>>,
+    approval: Option<Quiet<Arc<dyn ApprovalService>>>,
 }
 
 impl RegistryBuilder {
@@ -174,7 +175,7 @@ impl RegistryBuilder {
 
     /// Who is asked where a listener wants approval. Without a service, such calls are denied.
     pub fn approval(mut self, service: Arc<dyn ApprovalService>) -> Self {
-        self.approval = Some(service);
+        self.approval = Some(Quiet::new(service));
         self
     }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::{
     Body, BodyError, Classify, Definition, Finalize, PresentCall, PresentResult, Project, Render, Schema, Tool,
 };
+use crate::contain::Quiet;
 use crate::content::Content;
 use crate::error::Error;
 use crate::execution::{ToolContext, ToolResult};
@@ -143,20 +144,23 @@ impl ToolBuilder {
         F: Fn(Arc<Value>, ToolContext) -> T + Send + Sync + 'static,
         T: Future<Output = Result<Value, BodyError>> + Send + 'static,
     {
-        self.body = Some(Arc::new(move |arguments, context| Box::pin(body(arguments, context))));
+        let body = Quiet::new(body);
+        self.body = Some(Arc::new(move |arguments, context| Box::pin((*body)(arguments, context))));
         self
     }
 
     /// Shows a value to the model, from the arguments and the value. Pure. Without it, a string is shown as it is and
     /// anything else as indented JSON.
     pub fn render(mut self, render: impl Fn(&Value, &Value) -> Vec<Content> + Send + Sync + 'static) -> Self {
-        self.render = Some(Arc::new(render));
+        let render = Quiet::new(render);
+        self.render = Some(Arc::new(move |arguments, value| (*render)(arguments, value)));
         self
     }
 
     /// Metadata for a card, from the arguments and the value. Pure; called for direct calls only.
     pub fn presentation_meta(mut self, project: impl Fn(&Value, &Value) -> Value + Send + Sync + 'static) -> Self {
-        self.presentation_meta = Some(Arc::new(project));
+        let project = Quiet::new(project);
+        self.presentation_meta = Some(Arc::new(move |arguments, value| (*project)(arguments, value)));
         self
     }
 
@@ -165,7 +169,8 @@ impl ToolBuilder {
         mut self,
         finalize: impl Fn(&ToolResult) -> Option<Vec<Content>> + Send + Sync + 'static,
     ) -> Self {
-        self.finalize_content = Some(Arc::new(finalize));
+        let finalize = Quiet::new(finalize);
+        self.finalize_content = Some(Arc::new(move |result| (*finalize)(result)));
         self
     }
 
@@ -177,13 +182,15 @@ impl ToolBuilder {
 
     /// Which calls may overlap others. Without it none may.
     pub fn concurrency_safe(mut self, classify: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Self {
-        self.is_concurrency_safe = Some(Arc::new(classify));
+        let classify = Quiet::new(classify);
+        self.is_concurrency_safe = Some(Arc::new(move |arguments| (*classify)(arguments)));
         self
     }
 
     /// A card for a call, for people. Pure; may be called again when a transcript is shown again.
     pub fn present_call(mut self, present: impl Fn(&Value) -> Value + Send + Sync + 'static) -> Self {
-        self.present_call = Some(Arc::new(present));
+        let present = Quiet::new(present);
+        self.present_call = Some(Arc::new(move |arguments| (*present)(arguments)));
         self
     }
 
@@ -192,7 +199,8 @@ impl ToolBuilder {
         mut self,
         present: impl Fn(&Value, &ToolResult) -> Value + Send + Sync + 'static,
     ) -> Self {
-        self.present_result = Some(Arc::new(present));
+        let present = Quiet::new(present);
+        self.present_result = Some(Arc::new(move |arguments, result| (*present)(arguments, result)));
         self
     }
 

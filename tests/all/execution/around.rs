@@ -9,6 +9,7 @@ use hotcell::execution::{
 };
 use hotcell::registry::{Mode, Registry};
 use hotcell::tool::{BodyError, Schema, ToolBuilder};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -399,4 +400,46 @@ async fn a_body_whose_attempt_is_dropped_is_told_to_stop() {
         }
     });
     assert_eq!(call(&registry, "tool").await.outcome(), Ok(&value("true")));
+}
+
+#[tokio::test]
+async fn pl_11_an_attempt_left_running_takes_nothing_from_the_next_one() {
+    // The inner wrapper lets the first attempt run on by itself; the outer one tries again meanwhile.
+    let (go_on, over) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let attempts = Arc::new(Mutex::new(0));
+    let (ends, awaits, counted) = (Arc::clone(&go_on), Arc::clone(&over), Arc::clone(&attempts));
+    let registry = with([echo("tool").body(move |_, context: ToolContext| {
+        let first = std::mem::replace(&mut *counted.lock().expect("not poisoned"), 1) == 0;
+        let (ends, awaits) = (Arc::clone(&ends), Arc::clone(&awaits));
+        async move {
+            context.defer(Context::text(if first { "first" } else { "second" }));
+            if first {
+                ends.notified().await;
+            } else {
+                ends.notify_one();
+                awaits.notified().await;
+            }
+            Ok(value("{}"))
+        }
+    })]);
+    registry.around(async |_, mut next| {
+        next.run().await;
+        Ok(next.run().await)
+    });
+    registry.around(move |_, mut next| {
+        let (over, attempts) = (Arc::clone(&over), Arc::clone(&attempts));
+        async move {
+            if *attempts.lock().expect("not poisoned") == 1 {
+                return Ok(next.run().await);
+            }
+            let mut attempt = Box::pin(async move { next.run().await });
+            assert!(futures_util::poll!(&mut attempt).is_pending());
+            tokio::spawn(async move {
+                attempt.await;
+                over.notify_one();
+            });
+            Err("not this one".into())
+        }
+    });
+    assert_eq!(texts(call(&registry, "tool").await.as_ref()), ["second"]);
 }

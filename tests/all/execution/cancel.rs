@@ -324,3 +324,81 @@ async fn cx_01_the_callers_token_is_never_cancelled_by_us() {
     assert_eq!(log.lines().last().map(String::as_str), Some("observed tool ABORTED"));
     assert!(!cancel.is_cancelled());
 }
+
+#[tokio::test(start_paused = true)]
+async fn cx_04_a_call_has_one_grace_for_all_its_stages() {
+    let log = Log::default();
+    let registry = with(&log, async |_| pending().await);
+    let notes = log.clone();
+    registry.on_post_execute(move |_, _, _| {
+        let (notes, gone) = (notes.clone(), notes.at_drop("the listener is gone"));
+        async move {
+            let _gone = gone;
+            notes.note("the listener is polled");
+            pending().await
+        }
+    });
+    let (result, took) = cancelled_while_it_waits(&registry).await;
+    assert_eq!((failure(&result), took), (ABORTED, Duration::from_secs(2)));
+    let expected = ["the listener is polled", "the listener is gone", "observed tool ABORTED"];
+    assert_eq!(log.lines(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cx_04_a_listener_has_what_the_body_left_of_the_grace() {
+    for (millis, listened) in [(500, true), (501, false)] {
+        let log = Log::default();
+        let registry = with(&log, async |context: ToolContext| {
+            context.cancel().cancelled().await;
+            tokio::time::sleep(Duration::from_millis(1500)).await;
+            Err(BodyError::new("half of it is written"))
+        });
+        slow_listener(&registry, millis);
+        let (result, took) = cancelled_while_it_waits(&registry).await;
+        assert_eq!(took, Duration::from_secs(2));
+        assert_eq!(failure(&result), (ErrorCode::ToolFailed, "half of it is written"));
+        assert_eq!(result.contexts().len(), usize::from(listened));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn cx_04_nested_calls_share_the_grace_of_the_outermost() {
+    let log = Log::default();
+    let registry = with(&log, async |context: ToolContext| {
+        context.invoke("middle", "{}").await;
+        pending().await
+    });
+    let middle = echo("middle").body(async |_, context| {
+        // With a signal of its own, so that it is told only when its parent has ended.
+        let own = CallRequest::new("deaf", "{}", CancellationToken::new()).with_parent(context.token());
+        context.call().scope().call(own).await;
+        pending().await
+    });
+    registry.register(middle).expect("valid").keep();
+    registry.register(echo("deaf").body(async |_, _| pending().await)).expect("valid").keep();
+    registry.on_post_execute(async |_, _, _| pending().await);
+    let (result, took) = cancelled_while_it_waits(&registry).await;
+    assert_eq!((failure(&result), took), (ABORTED, Duration::from_secs(2)));
+    let expected = ["observed deaf ABORTED", "observed middle ABORTED", "observed tool ABORTED"];
+    assert_eq!(log.lines(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cx_04_a_call_cancelled_while_its_nested_calls_end_has_its_grace_from_then_on() {
+    // The body succeeds at once and leaves a call that does not stop; a second later the caller gives up.
+    let log = Log::default();
+    let registry = with(&log, async |context: ToolContext| {
+        tokio::spawn(context.invoke("deaf", "{}"));
+        tokio::task::yield_now().await;
+        Ok(value("{}"))
+    });
+    registry.register(echo("deaf").body(async |_, _| pending().await)).expect("valid").keep();
+    registry.on_post_execute(async |_, _, _| pending().await);
+    let cancel = CancellationToken::new();
+    let call = tokio::spawn(registry.call(CallRequest::new("tool", "{}", cancel.clone())));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    cancel.cancel();
+    let begun = Instant::now();
+    assert_eq!(failure(call.await.expect("no panic").as_ref()), ABORTED);
+    assert_eq!(begun.elapsed(), Duration::from_secs(2));
+}

@@ -6,6 +6,7 @@ mod around;
 mod cancel;
 mod collapse;
 mod dropped;
+mod held;
 mod log;
 mod lookups;
 mod messages;

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use hotcell::execution::{
     ApprovalAnswer, ApprovalRequest, ApprovalService, Attempt, CallRequest, Caller, Decision, ErrorCode,
-    PostDecision, ToolResult,
+    PostDecision, Scheduler, ToolResult, Verdict,
 };
 use hotcell::json::Value;
-use hotcell::registry::{Mode, Registry};
+use hotcell::registry::{HookHandle, Mode, Registration, Registry};
 use hotcell::runtime::BoxFuture;
 use hotcell::tool::{BodyError, Tool, ToolBuilder};
 use std::sync::Arc;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::log::{Log, observe, request};
@@ -226,4 +227,125 @@ async fn pl_15_a_nested_panic_is_a_failure_of_the_nested_call_alone() {
     let message = "it saw Some(\"INTERNAL: internal error: the body panicked\")";
     assert_eq!(failure(&result), (ErrorCode::ToolFailed, message));
     assert_eq!(log.lines(), ["observed tool INTERNAL", "observed outer TOOL_FAILED"]);
+}
+
+/// A registry whose tool, `tool`, waits in its body until it is told, and what tells it.
+fn waiting(tool: ToolBuilder) -> (Registry, Registration, Log, Arc<Notify>) {
+    let (registry, log, go) = (Registry::new(), Log::default(), Arc::new(Notify::new()));
+    let (spite, waits) = (Spiteful, Arc::clone(&go));
+    let tool = tool.body(move |arguments, _| {
+        let _kept = &spite;
+        let waits = Arc::clone(&waits);
+        async move {
+            waits.notified().await;
+            Ok(Value::clone(&arguments))
+        }
+    });
+    let registration = registry.register(tool).expect("valid");
+    observe(&registry, &log);
+    (registry, registration, log, go)
+}
+
+#[tokio::test]
+async fn pl_15_the_last_pointer_to_a_tool_may_be_a_calls_and_its_drop_may_panic() {
+    let spite = [Spiteful, Spiteful, Spiteful, Spiteful];
+    let [render, finalize, classify, present] = spite;
+    let tool = echo("tool")
+        .render(move |_, _| {
+            let _kept = &render;
+            Vec::new()
+        })
+        .finalize_content(move |_| {
+            let _kept = &finalize;
+            None
+        })
+        .concurrency_safe(move |_| {
+            let _kept = &classify;
+            true
+        })
+        .present_call(move |arguments| {
+            let _kept = &present;
+            arguments.clone()
+        });
+    let (registry, registration, log, go) = waiting(tool);
+    let mut call = registry.call(request("tool", "{}"));
+    assert!(futures_util::poll!(&mut call).is_pending());
+    drop(registration);
+    // The registry lets go of it too.
+    assert!(registry.get("tool").is_none());
+    go.notify_one();
+    assert_eq!(call.await.outcome(), Ok(&value("{}")));
+    assert_eq!(log.lines(), ["observed tool OK"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pl_15_a_scheduled_call_may_have_the_last_pointer_too() {
+    let (registry, registration, log, go) = waiting(echo("tool"));
+    let scheduler = Scheduler::new(&registry);
+    let turn = tokio::spawn(async move { scheduler.run(vec![request("tool", "{}")]).await });
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+    drop(registration);
+    assert!(registry.get("tool").is_none());
+    go.notify_one();
+    let turn = tokio::time::timeout(Duration::from_secs(60), turn).await.expect("it ends");
+    assert_eq!(turn.expect("no panic")[0].outcome(), Ok(&value("{}")));
+    assert_eq!(log.lines(), ["observed tool OK"]);
+}
+
+#[tokio::test]
+async fn pl_15_hooks_that_are_removed_under_a_call_may_panic_when_they_are_dropped() {
+    let (registry, registration, log, go) = waiting(echo("tool"));
+    let [before, guard, around, after, observer] = [Spiteful, Spiteful, Spiteful, Spiteful, Spiteful];
+    let hooks = [
+        registry.on_pre_execute(move |_, next| {
+            let _kept = &before;
+            async move { Ok(next.run().await) }
+        }),
+        registry.guard(move |_| {
+            let _kept = &guard;
+            Verdict::Pass
+        }),
+        registry.around(move |_, mut next| {
+            let _kept = &around;
+            async move { Ok(next.run().await) }
+        }),
+        registry.on_post_execute(move |_, _, next| {
+            let _kept = &after;
+            async move { Ok(next.run().await) }
+        }),
+        registry.on_result(move |_, _| {
+            let _kept = &observer;
+        }),
+    ];
+    let mut call = registry.call(request("tool", "{}"));
+    assert!(futures_util::poll!(&mut call).is_pending());
+    hooks.into_iter().for_each(HookHandle::remove);
+    assert!(registry.get("tool").is_some());
+    go.notify_one();
+    assert_eq!(call.await.outcome(), Ok(&value("{}")));
+    assert_eq!(log.lines(), ["observed tool OK"]);
+    // Without a call, whoever unregisters has the last pointer.
+    drop((registration, registry));
+}
+
+struct SpitefulService(Spiteful);
+
+impl ApprovalService for SpitefulService {
+    fn request(&self, request: ApprovalRequest) -> BoxFuture<'static, ApprovalAnswer> {
+        let known = request.caller.route::<(u8, Spiteful)>().is_some_and(|(number, _)| *number == 7);
+        Box::pin(async move { if known { ApprovalAnswer::AllowedOnce } else { ApprovalAnswer::TimedOut } })
+    }
+}
+
+#[tokio::test]
+async fn pl_15_a_callers_route_and_the_approval_service_may_panic_when_they_are_dropped() {
+    let registry = Registry::builder().approval(Arc::new(SpitefulService(Spiteful))).build().expect("valid");
+    registry.register(echo("tool")).expect("valid").keep();
+    registry.on_pre_execute(async |_, _| Ok(Decision::Ask(None)));
+    // The call has the last pointers to both.
+    let call = registry.call(request("tool", "{}").with_caller(Caller::new("me", (7_u8, Spiteful))));
+    drop(registry);
+    assert_eq!(call.await.outcome(), Ok(&value("{}")));
 }

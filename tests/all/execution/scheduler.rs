@@ -10,7 +10,7 @@ use hotcell::json::Value;
 use hotcell::registry::{Mode, Registry};
 use hotcell::tool::Tool;
 use proptest::prelude::*;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::tools::{call, echo, registry, value};
@@ -246,4 +246,89 @@ async fn pl_05_a_call_that_a_program_makes_is_classified_as_it_is_made() {
         call(&registry, "run_code", r#"{"calls": [{"name": "read"}]}"#).await.value(),
         Some(&value("[{}]"))
     );
+}
+
+/// The calls whose bodies run.
+type Running = Arc<Mutex<BTreeSet<usize>>>;
+
+/// A registry of one tool, `work`, whose calls take `{"call": n}` and run until their doors are opened. Every call may overlap
+/// others at first; when call 0 ends, it makes the tool one whose calls may, or may not.
+fn changing(before: bool, after: bool) -> (Registry, Running, Vec<Arc<Notify>>) {
+    let registry = Registry::new();
+    let running: Running = Arc::default();
+    let doors: Vec<Arc<Notify>> = (0..4).map(|_| Arc::default()).collect();
+    let parallel = Arc::new(AtomicBool::new(before));
+    let (noted, waits, changes) = (Arc::clone(&running), doors.clone(), Arc::clone(&parallel));
+    let work = Tool::builder("work")
+        .parameters("true")
+        .output("true")
+        .concurrency_safe(move |arguments| number(arguments) == 0 || parallel.load(Ordering::SeqCst))
+        .body(move |arguments, _| {
+            let (noted, changes, call) = (Arc::clone(&noted), Arc::clone(&changes), number(&arguments));
+            let door = Arc::clone(&waits[call]);
+            async move {
+                noted.lock().expect("not poisoned").insert(call);
+                door.notified().await;
+                noted.lock().expect("not poisoned").remove(&call);
+                if call == 0 {
+                    changes.store(after, Ordering::SeqCst);
+                }
+                Ok(value("null"))
+            }
+        });
+    registry.register(work).expect("valid").keep();
+    (registry, running, doors)
+}
+
+#[tokio::test]
+async fn cm_06_a_call_is_classified_when_it_starts() {
+    // Before call 0 ends, call 2 waits for room, as a call that may overlap; it then has to run alone. Or the other way round:
+    // call 1 waits to run alone, and then need not.
+    let cases: [(bool, bool, [&[usize]; 3]); 2] =
+        [(true, false, [&[0, 1], &[1], &[2]]), (false, true, [&[0], &[1, 2], &[2, 3]])];
+    for (before, after, expected) in cases {
+        let (registry, running, doors) = changing(before, after);
+        let scheduler = Scheduler::new(&registry).with_overlap_max(NonZeroUsize::new(2).expect("positive"));
+        let turn = tokio::spawn(async move { scheduler.run(requests(&[true; 4])).await });
+        for (ends, expected) in expected.into_iter().enumerate() {
+            settle().await;
+            assert_eq!(
+                *running.lock().expect("not poisoned"),
+                expected.iter().copied().collect(),
+                "{before} {ends}"
+            );
+            doors[ends].notify_one();
+        }
+        doors.iter().for_each(|door| door.notify_one());
+        assert_eq!(turn.await.expect("it does not panic").len(), 4);
+    }
+}
+
+#[test]
+fn a_turn_whose_runtime_goes_away_comes_to_an_end() {
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime")
+    }
+    let platform = Platform::new(3);
+    let scheduler = Scheduler::new(&platform.registry);
+    let requests = requests(&[true, true, false]);
+    let mut turn = Box::pin(async move { scheduler.run(requests).await });
+    // The first two calls get tasks in a runtime that then ends, in the middle of their bodies.
+    let first = runtime();
+    first.block_on(async {
+        for _ in 0..400 {
+            assert!(futures_util::poll!(&mut turn).is_pending());
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(platform.log().running, BTreeSet::from([0, 1]));
+    });
+    drop(first);
+    platform.log().doors[2].take().expect("opened once").send(()).expect("somebody will wait");
+    let turn = async { tokio::time::timeout(std::time::Duration::from_secs(60), turn).await.expect("it ends") };
+    let results = runtime().block_on(turn);
+    let seen: Vec<_> = results.iter().map(|result| (result.id(), result.code())).collect();
+    let lost = Some(ErrorCode::Internal);
+    assert_eq!(seen, [("id 0", lost), ("id 1", lost), ("id 2", None)]);
+    let message = "internal error: the call was lost with its task";
+    assert_eq!(results[0].error().expect("lost").message(), message);
 }
