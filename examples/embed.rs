@@ -1,13 +1,24 @@
-//! A platform: tools registered once, an agent with a scope of its own, a policy, and one turn of a model.
+//! A platform: a guest, its tools, one agent's policy, and the calls that a model makes.
 //!
 //!     cargo run --example embed
 
+use std::sync::Arc;
+
+use hotcell::code_mode::CodeMode;
 use hotcell::execution::{CallRequest, Decision, Scheduler};
-use hotcell::registry::Registry;
+use hotcell::registry::{Mode, Registry};
 use hotcell::tool::{BodyError, Tool};
+use hotcell::wasm::{self, Engine, EngineConfig, WasmRuntime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
+
+const PROGRAM: &str = "
+    const [oslo, lima] = await Promise.all(['Oslo', 'Lima'].map((city) => tools.weather({ city })));
+    await tools.wipe({ city: 'Oslo' }).catch((error) => console.log(error.message));
+    return { warmer: lima.degrees - oslo.degrees };
+";
 
 #[derive(Deserialize, JsonSchema)]
 struct Place {
@@ -28,8 +39,10 @@ async fn weather(place: Place) -> Result<Weather, BodyError> {
 }
 
 pub(crate) async fn run() -> Result<Vec<String>, hotcell::Error> {
-    // Once: the tools of the deployment.
-    let registry = Registry::new();
+    // Once: the guest that runs programs, and the tools of the deployment.
+    let engine = Engine::new(EngineConfig::default())?;
+    let guest = WasmRuntime::new(wasm::javascript(&engine).await?);
+    let registry = Registry::builder().mode(Mode::Code).programs(CodeMode::new(Arc::new(guest)))?.build()?;
     let reads = Tool::typed("weather", "Today's temperature of a city.", weather).concurrency_safe(|_| true);
     registry.register(reads)?.keep();
     registry.register(Tool::typed("wipe", "Forgets a city.", async |_: Place| Ok(())))?.keep();
@@ -41,8 +54,9 @@ pub(crate) async fn run() -> Result<Vec<String>, hotcell::Error> {
     });
     let told = agent.wire()?.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>().join(", ");
 
-    // Per turn: the calls a model made, as it wrote them.
-    let turn = [("weather", r#"{"city":"Lima"}"#), ("weather", r#"{"town":1}"#), ("wipe", r#"{"city":"Oslo"}"#)];
+    // Per turn: the calls a model made, as it wrote them. A program reaches the tools; the model itself does not.
+    let program = json!({ "description": "compare two cities", "code": PROGRAM }).to_string();
+    let turn = [("run_code", program.as_str()), ("weather", r#"{"city":"Lima"}"#)];
     let cancel = CancellationToken::new();
     let calls = turn.map(|(name, arguments)| CallRequest::new(name, arguments, cancel.clone())).to_vec();
     let results = Scheduler::new(&agent).run(calls).await;

@@ -14,7 +14,6 @@
 mod code_mode;
 mod execution;
 mod json;
-mod platform;
 mod policy_file;
 mod registry;
 mod schema;
@@ -30,6 +29,8 @@ mod examples;
 mod fs;
 #[cfg(feature = "wasm")]
 mod javascript;
+#[cfg(feature = "wasm")]
+mod platform;
 #[cfg(feature = "wasm")]
 mod support;
 #[cfg(feature = "wasm")]
