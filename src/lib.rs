@@ -1,4 +1,8 @@
 #![cfg_attr(feature = "wasm", doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(all(feature = "wasm", feature = "fs")),
+    expect(rustdoc::broken_intra_doc_links, reason = "the page links to modules that are off")
+)]
 //!
 //! # The life of one run
 //!
@@ -18,11 +22,13 @@
 //!    [`CallRequest`](execution::CallRequest).
 //! 3. [`Scope::call`](registry::Scope::call) takes it through the whole pipeline, policy included, to its one
 //!    [`ToolResult`](execution::ToolResult). So does a call made from inside another one, which lends its token.
+//! 4. Where the model is told `run_code`, a [`CodeMode`](code_mode::CodeMode) is its body: it runs the program, and each call the
+//!    program makes is such a call from inside.
 //!
 //! # Where to look
 //!
 //! [`registry`], [`tool`] and [`execution`] are one half: who may call what. [`runtime`] is the seam to the other half and knows
-//! no engine; [`wasm`] is the sealed runtime behind it. [`tools`] holds tools that come with the crate. [`json`] is the value that
+//! no engine; [`wasm`] is the sealed runtime behind it. [`code_mode`] joins the halves. [`tools`] holds tools that come with the crate. [`json`] is the value that
 //! crosses, [`limits`] the table of everything a program can run into.
 
 #[cfg(feature = "cli")]
