@@ -43,6 +43,7 @@ pub mod execution;
 pub mod json;
 pub mod limits;
 pub mod policy_file;
+pub mod prompt;
 pub mod registry;
 pub mod runtime;
 mod shown;

@@ -1,9 +1,10 @@
-//! What a platform adds to the pipeline: listeners, guards, wrappers, observers.
+//! What a platform adds to the pipeline and to prompts: listeners, guards, wrappers, observers, sections.
 //!
 //! Invariant: a call is judged by the policy that its scope saw when the call was created, the global layer's first, then
 //! along the chain, in order of registration. A hook stays until somebody removes it: forgetting a handle opens no door. What a
 //! hook's own drop does stays with it, wherever the last pointer to it goes.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use super::post_execute::{NextPostExecute, PostDecision};
 use super::pre_execute::{Decision, NextPreExecute};
 use super::{CallInfo, ToolResult};
 use crate::contain::Quiet;
+use crate::prompt::{self, Section};
 use crate::registry::{HookHandle, Scope};
 use crate::runtime::BoxFuture;
 
@@ -58,6 +60,8 @@ pub(crate) struct Policy {
     pub(super) around: Hooks<Around>,
     pub(super) post_execute: Hooks<PostExecute>,
     pub(super) observers: Hooks<Observer>,
+    sections: Hooks<Section>,
+    assemble: Hooks<prompt::Listener>,
 }
 
 impl Policy {
@@ -68,6 +72,29 @@ impl Policy {
         self.around.0.extend(nearer.around.0);
         self.post_execute.0.extend(nearer.post_execute.0);
         self.observers.0.extend(nearer.observers.0);
+        self.sections.0.extend(nearer.sections.0);
+        self.assemble.0.extend(nearer.assemble.0);
+    }
+
+    /// Adds a section to a layer, where it has none of this name.
+    pub(crate) fn add_section(&mut self, section: Section) -> Option<HookId> {
+        let is_new = self.sections.iter().all(|other| other.name() != section.name());
+        is_new.then(|| self.sections.add(Arc::new(section)))
+    }
+
+    /// The sections of a chain: the nearest one of each name, in no order that matters.
+    pub(crate) fn sections(&self) -> Vec<&Section> {
+        let by_name: BTreeMap<&str, &Section> =
+            self.sections.iter().map(|section| (section.name(), &**section)).collect();
+        by_name.into_values().collect()
+    }
+
+    pub(crate) fn add_assemble(&mut self, listener: Arc<prompt::Listener>) -> HookId {
+        self.assemble.add(listener)
+    }
+
+    pub(crate) fn assemble_listeners(&self) -> impl Iterator<Item = &Arc<prompt::Listener>> {
+        self.assemble.iter()
     }
 
     /// Takes one hook out, if it is there.
@@ -78,12 +105,16 @@ impl Policy {
             around: self.around.remove(id),
             post_execute: self.post_execute.remove(id),
             observers: self.observers.remove(id),
+            sections: self.sections.remove(id),
+            assemble: self.assemble.remove(id),
         };
         let found = !(removed.pre_execute.is_empty()
             && removed.guards.is_empty()
             && removed.around.is_empty()
             && removed.post_execute.is_empty()
-            && removed.observers.is_empty());
+            && removed.observers.is_empty()
+            && removed.sections.is_empty()
+            && removed.assemble.is_empty());
         found.then_some(Removed { _hook: removed })
     }
 }
@@ -96,6 +127,8 @@ impl fmt::Debug for Policy {
             .field("around", &self.around.0.len())
             .field("post_execute", &self.post_execute.0.len())
             .field("observers", &self.observers.0.len())
+            .field("sections", &self.sections.0.len())
+            .field("assemble", &self.assemble.0.len())
             .finish()
     }
 }

@@ -47,6 +47,14 @@ impl Mode {
     }
 }
 
+impl Mode {
+    /// Whether tools other than `run_code` can be called directly.
+    #[must_use]
+    pub fn announces_tools(self) -> bool {
+        !collapses("", self, Nesting::Direct)
+    }
+}
+
 /// Who makes a call. Decided once, when the call is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a call has a live parent or it has none")]

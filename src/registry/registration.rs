@@ -68,7 +68,7 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// Removes a listener, guard, wrapper or observer. Dropping it changes nothing: the hook then stays for as long as its scope
+/// Removes a listener, guard, wrapper, observer or section. Dropping it changes nothing: the hook then stays for as long as its scope
 /// lives, so that forgetting a handle opens no door.
 pub struct HookHandle {
     layer: Weak<Layer>,

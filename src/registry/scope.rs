@@ -199,11 +199,15 @@ impl Scope {
     /// [`Misuse`](crate::ErrorKind::Misuse) when the mode presents `run_code` and there is no transport for the effective
     /// language, and when the declared order names a tool that does not exist or that the mode removes.
     pub fn wire(&self) -> Result<Vec<WireTool>, Error> {
-        let view = self.view();
-        self.presentable(&view)?;
+        self.wire_of(&self.view())
+    }
+
+    /// The tools a model is told of, in one reading of the scope.
+    pub(crate) fn wire_of(&self, view: &View) -> Result<Vec<WireTool>, Error> {
+        self.presentable(view)?;
         let exists = |name: &str| self.0.chain.iter().any(|layer| layer.state().tools.contains_key(name));
         let tools = match view.order() {
-            Some(order) => order.apply(&view, exists)?,
+            Some(order) => order.apply(view, exists)?,
             None => view.presented().cloned().collect(),
         };
         Ok(tools.iter().map(Tool::wire).collect())
@@ -284,10 +288,18 @@ impl Scope {
     }
 
     pub(crate) fn change_policy(&self, add: impl FnOnce(&mut Policy) -> HookId) -> HookHandle {
-        let id = self.0.own.change(|state| Ok::<_, Infallible>(add(&mut state.policy)));
-        let id = id.unwrap_or_else(|never| match never {});
+        let added = self.add_to_policy(|policy| Ok::<_, Infallible>(add(policy)));
+        added.unwrap_or_else(|never| match never {})
+    }
+
+    /// The same for what may be refused.
+    pub(crate) fn add_to_policy<E>(
+        &self,
+        add: impl FnOnce(&mut Policy) -> Result<HookId, E>,
+    ) -> Result<HookHandle, E> {
+        let id = self.0.own.change(|state| add(&mut state.policy))?;
         self.0.shared.changed();
-        HookHandle::new(Arc::downgrade(&self.0.own), Arc::downgrade(&self.0.shared), id)
+        Ok(HookHandle::new(Arc::downgrade(&self.0.own), Arc::downgrade(&self.0.shared), id))
     }
 
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> Result<T, Error>) -> Result<T, Error> {

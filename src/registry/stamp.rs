@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Mode, RUN_CODE, Scope, ScopeKey};
+use super::{Mode, RUN_CODE, Scope, ScopeKey, View};
 use crate::error::Error;
 use crate::runtime::GuestIdentity;
 
@@ -46,8 +46,12 @@ impl Scope {
     /// # Errors
     /// As [`Scope::wire`].
     pub fn stamp(&self) -> Result<PresentationStamp, Error> {
-        let view = self.view();
-        self.presentable(&view)?;
+        self.stamp_of(&self.view())
+    }
+
+    /// The stamp of one reading of the scope.
+    pub(crate) fn stamp_of(&self, view: &View) -> Result<PresentationStamp, Error> {
+        self.presentable(view)?;
         let transport = view.get(RUN_CODE);
         Ok(PresentationStamp {
             scope: self.key(),

@@ -15,6 +15,7 @@ mod code_mode;
 mod execution;
 mod json;
 mod policy_file;
+mod prompt;
 mod registry;
 mod schema;
 mod scripted;
