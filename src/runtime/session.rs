@@ -52,7 +52,7 @@ pub(crate) struct Session {
     limits: Arc<Limits>,
     log: LogSink,
     pauses: Pauses,
-    /// Cancelled when the run is over.
+    /// Cancelled when the run is over, and at once when the caller cancels it: a call that just runs sees it as it happens.
     over: CancellationToken,
     started: Instant,
     calls: Calls,
@@ -76,7 +76,7 @@ impl Session {
             limits: Arc::new(request.limits.clone()),
             log: Arc::clone(&request.log),
             pauses: request.pauses.clone(),
-            over: CancellationToken::new(),
+            over: request.cancel.child_token(),
             started: clock::now(),
             calls: Calls::new(&request.limits),
             running: Mutex::new(FuturesUnordered::new()),

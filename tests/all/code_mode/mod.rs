@@ -4,5 +4,6 @@
 
 mod bridge;
 mod left;
+mod parity;
 mod plan;
 mod rig;

@@ -20,12 +20,16 @@ pub fn registry(subject: &Subject) -> Registry {
     builder(subject, &RunEvents::new()).build().expect("a valid registry")
 }
 
-/// The request for a program that follows a plan. Its id is `run`.
-pub fn request(subject: &Subject, plan: &str) -> CallRequest {
+/// The arguments of `run_code` for a program that follows a plan.
+pub fn arguments(subject: &Subject, plan: &str) -> Value {
     let code = Value::from(subject.program(plan));
     let arguments = [("code".to_owned(), code), ("description".to_owned(), Value::from("a test"))];
-    let arguments: Value = arguments.into_iter().collect::<json::Object>().into();
-    CallRequest::new("run_code", arguments, CancellationToken::new()).with_id("run")
+    arguments.into_iter().collect::<json::Object>().into()
+}
+
+/// The request for a program that follows a plan. Its id is `run`.
+pub fn request(subject: &Subject, plan: &str) -> CallRequest {
+    CallRequest::new("run_code", arguments(subject, plan), CancellationToken::new()).with_id("run")
 }
 
 pub async fn run(subject: &Subject, scope: &Scope, plan: &str) -> Arc<ToolResult> {

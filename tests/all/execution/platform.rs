@@ -4,12 +4,14 @@ use std::future::pending;
 use std::sync::{Arc, Mutex};
 
 use hotcell::Content;
+use hotcell::code_mode::CodeMode;
 use hotcell::execution::{
     ApprovalAnswer, ApprovalRequest, ApprovalService, Attempt, CallInfo, CallRequest, Caller, Decision,
     PostDecision, ToolResult, Verdict,
 };
 use hotcell::json::Value;
-use hotcell::registry::{Mode, Registry};
+use hotcell::limits::{Limit, Limits};
+use hotcell::registry::{Mode, Registry, RegistryBuilder};
 use hotcell::runtime::BoxFuture;
 use hotcell::tool::{BodyError, Tool};
 use tokio_util::sync::CancellationToken;
@@ -74,6 +76,45 @@ pub const GOOD: Script = Script {
     finalizer: Act::Go,
     observer: Act::Go,
 };
+
+/// Every act of every stage, and the ways a call can be wrong from the start.
+pub fn scripts() -> Vec<Script> {
+    let acts = [
+        Act::Go,
+        Act::No,
+        Act::Ask,
+        Act::Fail,
+        Act::Panic,
+        Act::Cancel,
+        Act::Hang,
+        Act::CancelAndFail,
+        Act::Author,
+        Act::AuthorWrongly,
+        Act::Rewrite,
+    ];
+    let mut scripts = vec![
+        Script { name: "absent", ..GOOD },
+        Script { arguments: r#"{"a": 1, "a": 2}"#, ..GOOD },
+        Script { arguments: r#"{"a": "x"}"#, ..GOOD },
+        Script { cancelled: true, ..GOOD },
+        Script { cancelled: true, arguments: "[", ..GOOD },
+    ];
+    for act in acts {
+        scripts.extend([
+            Script { listener: act, ..GOOD },
+            Script { listener: Act::Ask, approval: act, ..GOOD },
+            Script { guard: act, ..GOOD },
+            Script { around: act, ..GOOD },
+            Script { body: act, ..GOOD },
+            Script { render: act, ..GOOD },
+            Script { post: act, ..GOOD },
+            Script { post: act, body: Act::Fail, ..GOOD },
+            Script { finalizer: act, ..GOOD },
+            Script { observer: act, ..GOOD },
+        ]);
+    }
+    scripts
+}
 
 /// A registry with one hook of each kind, and one tool called `tool`.
 pub struct Platform {
@@ -229,11 +270,25 @@ fn program(stage: &Arc<Stage>) -> Tool {
 }
 
 impl Platform {
+    /// A platform whose programs make the scripted call and nothing else.
     pub fn new(mode: Mode, script: Script) -> Self {
+        Self::build(mode, script, |builder, stage| builder.transport("javascript", program(stage)))
+    }
+
+    /// A platform whose programs are run in this way.
+    pub fn with_programs(mode: Mode, script: Script, programs: CodeMode) -> Self {
+        Self::build(mode, script, |builder, _| builder.programs(programs).expect("a valid tool"))
+    }
+
+    fn build(
+        mode: Mode,
+        script: Script,
+        programs: impl FnOnce(RegistryBuilder, &Arc<Stage>) -> RegistryBuilder,
+    ) -> Self {
         let stage = Arc::new(Stage { script, cancel: CancellationToken::new(), seen: Mutex::default() });
-        let registry = Registry::builder()
-            .mode(mode)
-            .transport("javascript", program(&stage))
+        // What hangs is cancelled, and need not be waited for.
+        let limits = Limits::default().with(Limit::Grace, 0).expect("within bounds");
+        let registry = programs(Registry::builder().mode(mode).limits(limits), &stage)
             .approval(Arc::new(Approvals(Arc::clone(&stage))))
             .build()
             .expect("a valid registry");
@@ -328,6 +383,12 @@ impl Platform {
     /// Makes the scripted call from a program.
     pub async fn call_in_program(&self) {
         self.registry.call(self.request("run_code")).await;
+    }
+
+    /// Runs a program.
+    pub async fn run(&self, arguments: Value) {
+        let request = CallRequest::new("run_code", arguments, self.stage.cancel.clone());
+        self.registry.call(request.with_caller(Caller::new("somebody", ()))).await;
     }
 
     /// What was seen of calls of this name, in order.
