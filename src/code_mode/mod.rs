@@ -157,12 +157,10 @@ impl CodeMode {
             let message = format!("{} (it has {} bytes)", limits.reached(Limit::Program), program.len());
             return Err(BodyError::with_code(ErrorCode::InvalidArgs, message));
         }
-        let run = Arc::new(Run::new(Arc::clone(context.call().shared_id()), self.events.clone(), limits.clone()));
+        let (id, guest) = (Arc::clone(context.call().shared_id()), Arc::clone(&self.guest));
+        let run = Arc::new(Run::new(id, guest, self.events.clone(), limits.clone()));
         context.run_program(Arc::<Run>::clone(&run));
-        run.emit(|| RunEventKind::Started {
-            description: part("description").into(),
-            guest: Arc::clone(&self.guest),
-        });
+        let _underway = run.begin(part("description"));
         let (entrance, bridge) = Bridge::new(&context, &run, key(&context), self.overlap_max);
         let members = Arc::clone(context.call().scope().view().members());
         let tools = Namespace::of_sorted(TOOLS, members, Arc::<bridge::Entrance>::clone(&entrance));

@@ -15,11 +15,14 @@ use crate::clock;
 use crate::content::Content;
 use crate::execution::{ApprovalAnswer, CallInfo, Context, Program, ToolResult};
 use crate::limits::{Limit, Limits};
-use crate::runtime::{BoxFuture, CallRecord, CallState, Pause, Pauses, RunFacts};
+use crate::runtime::{
+    BoxFuture, CallRecord, CallState, Failure, FailureKind, GuestIdentity, Pause, Pauses, RunFacts,
+};
 
 /// One run.
 pub(super) struct Run {
     id: Arc<str>,
+    guest: Arc<GuestIdentity>,
     events: RunEvents,
     limits: Limits,
     pub(super) pauses: Pauses,
@@ -36,13 +39,21 @@ pub(super) struct Run {
 /// What the calls have left so far.
 #[derive(Default)]
 struct Left {
-    /// By number: when each call started, and how long it took.
-    started: BTreeMap<u64, (Instant, Option<Duration>)>,
+    /// By number.
+    started: BTreeMap<u64, Begun>,
     contexts: BTreeMap<u64, Vec<Context>>,
     contexts_bytes: usize,
     /// How many calls left contexts for which there was no room.
     left_out: usize,
     concludes: bool,
+}
+
+/// A call that has started.
+struct Begun {
+    name: Arc<str>,
+    at: Instant,
+    /// How it ended, and how long it took.
+    ended: Option<(CallState, Duration)>,
 }
 
 /// What a run leaves for the result of `run_code`.
@@ -54,9 +65,10 @@ pub(super) struct Harvest {
 }
 
 impl Run {
-    pub(super) fn new(id: Arc<str>, events: RunEvents, limits: Limits) -> Self {
+    pub(super) fn new(id: Arc<str>, guest: Arc<GuestIdentity>, events: RunEvents, limits: Limits) -> Self {
         Self {
             id,
+            guest,
             events,
             pauses: Pauses::new(&limits),
             limits,
@@ -100,7 +112,8 @@ impl Run {
 
     /// Notes that a call starts.
     pub(super) fn start(self: &Arc<Self>, ordinal: u64, call: StartedCall) -> Live {
-        lock(&self.left).started.insert(ordinal, (clock::now(), None));
+        let begun = Begun { name: Arc::clone(&call.name), at: clock::now(), ended: None };
+        lock(&self.left).started.insert(ordinal, begun);
         self.emit(|| RunEventKind::CallStarted(call.clone()));
         Live { run: Arc::clone(self), ordinal, call, settled: false }
     }
@@ -114,8 +127,8 @@ impl Run {
                 None if call.state == CallState::Cancelled => {
                     (call.state, call.elapsed) = (CallState::NotStarted, Duration::ZERO);
                 }
-                Some((_, Some(elapsed))) => call.elapsed = *elapsed,
-                None | Some((_, None)) => {}
+                Some(Begun { ended: Some((_, elapsed)), .. }) => call.elapsed = *elapsed,
+                None | Some(_) => {}
             }
         }
         let left_out = (left.left_out > 0).then(|| {
@@ -129,11 +142,19 @@ impl Run {
         Harvest { contexts: left.contexts.into_values().flatten().collect(), concludes: left.concludes, left_out }
     }
 
+    /// Says that the run begins. It has ended when what is returned is dropped, with or without facts.
+    pub(super) fn begin(self: &Arc<Self>, description: &str) -> Underway {
+        self.emit(|| RunEventKind::Started { description: description.into(), guest: Arc::clone(&self.guest) });
+        Underway(Arc::clone(self))
+    }
+
+    /// Sets what there is to tell of the run. The first facts stay.
     pub(super) fn set_facts(&self, facts: RunFacts) {
-        let ended =
-            RunEventKind::Ended { failure: facts.failure.as_ref().map(|one| one.kind), timings: facts.timings };
-        self.facts.get_or_init(|| Arc::new(facts));
-        self.emit(|| ended);
+        let failure = facts.failure.as_ref().map(|one| one.kind);
+        let ended = RunEventKind::Ended { failure, timings: facts.timings };
+        if self.facts.set(Arc::new(facts)).is_ok() {
+            self.emit(|| ended);
+        }
     }
 
     /// Keeps what a call's result has beside its value.
@@ -158,13 +179,36 @@ impl Run {
         left.contexts.insert(ordinal, contexts);
     }
 
-    fn settle(&self, ordinal: u64, settled: impl FnOnce(Duration) -> SettledCall) {
+    fn settle(&self, ordinal: u64, state: CallState, settled: impl FnOnce(Duration) -> SettledCall) {
         let elapsed = {
             let mut left = lock(&self.left);
-            let Some((started, elapsed)) = left.started.get_mut(&ordinal) else { return };
-            *elapsed.insert(clock::now().duration_since(*started))
+            let Some(begun) = left.started.get_mut(&ordinal) else { return };
+            let elapsed = clock::now().duration_since(begun.at);
+            begun.ended = Some((state, elapsed));
+            elapsed
         };
         self.emit(|| RunEventKind::CallSettled(Arc::new(settled(elapsed))));
+    }
+}
+
+/// A run that goes on. Dropped before there are facts, somebody has given up the call of `run_code` itself.
+pub(super) struct Underway(Arc<Run>);
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        let Self(run) = self;
+        if run.facts.get().is_some() {
+            return;
+        }
+        let record = |(ordinal, begun): (u64, Begun)| {
+            let (state, elapsed) = begun.ended.unwrap_or((CallState::Cancelled, Duration::ZERO));
+            CallRecord { ordinal, name: begun.name, state, elapsed, abandoned: begun.ended.is_none() }
+        };
+        let calls = std::mem::take(&mut lock(&run.left).started).into_iter().map(record).collect();
+        let failure =
+            Failure::new(FailureKind::Abort, "the call of `run_code` was given up while its program ran");
+        let none = RunFacts::none(Arc::clone(&run.guest));
+        run.set_facts(RunFacts { failure: Some(failure), calls, ..none });
     }
 }
 
@@ -247,7 +291,8 @@ impl Live {
     pub(super) fn settle(mut self, result: &ToolResult) {
         self.settled = true;
         self.run.keep(self.ordinal, result);
-        self.run.settle(self.ordinal, |elapsed| SettledCall {
+        let state = if result.outcome().is_ok() { CallState::Done } else { CallState::Failed };
+        self.run.settle(self.ordinal, state, |elapsed| SettledCall {
             call: self.call.clone(),
             is_error: result.outcome().is_err(),
             content: result.content().to_vec(),
@@ -259,7 +304,7 @@ impl Live {
 impl Drop for Live {
     fn drop(&mut self) {
         if !self.settled {
-            self.run.settle(self.ordinal, |elapsed| SettledCall {
+            self.run.settle(self.ordinal, CallState::Cancelled, |elapsed| SettledCall {
                 call: self.call.clone(),
                 is_error: true,
                 content: vec![Content::text("Error: the call was cancelled")],

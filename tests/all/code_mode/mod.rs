@@ -3,7 +3,11 @@
 //! The section CM of the contract, with RT-05, PL-03, PL-18 and PR-09 as far as programs are concerned.
 
 mod bridge;
+mod faults;
+#[cfg(feature = "wasm")]
+mod hostile;
 mod left;
+mod order;
 mod parity;
 mod plan;
 mod rig;

@@ -10,6 +10,9 @@
 //! | `["try", name]` | the same; its failure becomes `{"failed": message}` |
 //! | `["call", name, tool, arguments]` | starts and awaits |
 //! | `["order", name, [names]]` | waits for calls, and puts their names in the order in which they settled |
+//! | `["flood", name, tool, count]` | starts this many calls at once, awaits all, and counts how they ended |
+//! | `["length", name, of]` | the length of a text; what is no text as it is |
+//! | `["yield"]`, `["cancel", name]` | lets calls progress; gives a call up (only where there is no interpreter) |
 //! | `["members", name]` | the names of the tools |
 //! | `["throw", message]`, `["hang"]` | ends the program; waits for what cannot come |
 //! | `["return", {"of": name}]`, `["return", value]` | ends it with what is there, or with a value |
@@ -82,6 +85,13 @@ for (const [step, ...part] of PLAN) {
       there[name] = order;
       break;
     }
+    case "flood": {
+      const all = await Promise.allSettled(Array.from({ length: part[2] }, () => tools[part[1]]({})));
+      const failed = all.filter((one) => one.status === "rejected");
+      there[name] = { done: all.length - failed.length, failed: failed.length, why: failed[0]?.reason.message ?? null };
+      break;
+    }
+    case "length": there[name] = typeof there[part[1]] === "string" ? there[part[1]].length : there[part[1]]; break;
     case "members": there[name] = Object.keys(tools); break;
     case "throw": throw new Error(name);
     case "hang": await new Promise(() => {}); break;
@@ -135,6 +145,19 @@ async fn follow(script: Script) -> Result<Option<Value>, String> {
                 let waiting = names.map(|name| (call_of(&there, name), name.to_owned())).collect();
                 there.insert(name, There::Value(order(&script, waiting).await?));
             }
+            "flood" => {
+                there.insert(name, There::Value(flood(&script, &text(2), part(3).as_i64().unwrap_or(0)).await));
+            }
+            "length" => {
+                let there_now = match there.get(&text(2)) {
+                    Some(There::Value(value)) => value.clone(),
+                    _ => panic!("`{}` is no value", text(2)),
+                };
+                let length = there_now.as_str().map(|text| Value::from(text.len() as u64));
+                there.insert(name, There::Value(length.unwrap_or(there_now)));
+            }
+            "yield" => tokio::task::yield_now().await,
+            "cancel" => script.cancel(call_of(&there, &name)),
             "members" => {
                 let members: Vec<Value> = script.members().iter().map(|name| Value::from(&**name)).collect();
                 there.insert(name, There::Value(members.into()));
@@ -168,4 +191,30 @@ async fn order(script: &Script, mut waiting: Vec<(u64, String)>) -> Result<Value
         order.push(Value::from(waiting.remove(place).1));
     }
     Ok(order.into())
+}
+
+/// Starts calls at once, awaits them, and counts how they ended.
+async fn flood(script: &Script, tool: &str, count: i64) -> Value {
+    let arguments = Value::from(json::Object::new());
+    let (mut done, mut failed, mut why) = (0_i64, 0_i64, Value::Null);
+    let mut fails = |message: String| {
+        if failed == 0 {
+            why = message.into();
+        }
+        failed += 1;
+    };
+    let started: Vec<_> = (0..count).map(|_| script.submit(tool, &arguments)).collect();
+    for call in started {
+        match call {
+            Err(message) => fails(message),
+            Ok(call) => match script.wait(call).await {
+                Ok(_) => done += 1,
+                Err(error) => fails(error.message().to_owned()),
+            },
+        }
+    }
+    [("done".to_owned(), Value::from(done)), ("failed".to_owned(), Value::from(failed)), ("why".to_owned(), why)]
+        .into_iter()
+        .collect::<json::Object>()
+        .into()
 }
