@@ -134,7 +134,7 @@ impl Run {
         let left_out = (left.left_out > 0).then(|| {
             let most = Limit::Output.display(self.limits.get(Limit::Output));
             format!(
-                "images and contexts of {} calls are left out: together they are larger than the {most} of the limit \
+                "images and contexts of {} of its calls are left out: together they are larger than the {most} of the limit \
                  `output`",
                 left.left_out
             )

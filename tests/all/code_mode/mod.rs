@@ -2,7 +2,11 @@
 //!
 //! The section CM of the contract, with RT-05, PL-03, PL-18 and PR-09 as far as programs are concerned.
 
+mod approvals;
+mod beside;
 mod bridge;
+mod endings;
+mod events;
 mod faults;
 #[cfg(feature = "wasm")]
 mod hostile;
@@ -11,3 +15,4 @@ mod order;
 mod parity;
 mod plan;
 mod rig;
+mod stamps;

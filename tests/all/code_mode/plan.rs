@@ -149,12 +149,8 @@ async fn follow(script: Script) -> Result<Option<Value>, String> {
                 there.insert(name, There::Value(flood(&script, &text(2), part(3).as_i64().unwrap_or(0)).await));
             }
             "length" => {
-                let there_now = match there.get(&text(2)) {
-                    Some(There::Value(value)) => value.clone(),
-                    _ => panic!("`{}` is no value", text(2)),
-                };
-                let length = there_now.as_str().map(|text| Value::from(text.len() as u64));
-                there.insert(name, There::Value(length.unwrap_or(there_now)));
+                let length = length(&there, &text(2));
+                there.insert(name, There::Value(length));
             }
             "yield" => tokio::task::yield_now().await,
             "cancel" => script.cancel(call_of(&there, &name)),
@@ -191,6 +187,12 @@ async fn order(script: &Script, mut waiting: Vec<(u64, String)>) -> Result<Value
         order.push(Value::from(waiting.remove(place).1));
     }
     Ok(order.into())
+}
+
+/// The length of a text; what is no text as it is.
+fn length(there: &HashMap<String, There>, name: &str) -> Value {
+    let Some(There::Value(value)) = there.get(name) else { panic!("`{name}` is no value") };
+    value.as_str().map_or_else(|| value.clone(), |text| Value::from(text.len() as u64))
 }
 
 /// Starts calls at once, awaits them, and counts how they ended.
