@@ -41,6 +41,7 @@ mod content;
 mod error;
 pub mod execution;
 pub mod json;
+pub mod language;
 pub mod limits;
 pub mod policy_file;
 pub mod prompt;

@@ -14,6 +14,7 @@
 mod code_mode;
 mod execution;
 mod json;
+mod language;
 mod policy_file;
 mod prompt;
 mod registry;
@@ -32,7 +33,6 @@ mod fs;
 mod javascript;
 #[cfg(feature = "wasm")]
 mod platform;
-#[cfg(feature = "wasm")]
 mod support;
 #[cfg(feature = "wasm")]
 mod wasm;
