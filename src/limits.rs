@@ -69,6 +69,8 @@ pub enum Limit {
     OutstandingCalls,
     /// Bytes of the program text.
     Program,
+    /// Bytes of the declarations of the tools that a model is told. Longer ones become an index, and programs can look tools up.
+    Sdk,
 }
 
 struct Spec {
@@ -81,7 +83,7 @@ struct Spec {
 
 impl Limit {
     /// All limits, in the order of their declaration.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Compute,
         Self::Wall,
         Self::Grace,
@@ -93,6 +95,7 @@ impl Limit {
         Self::LogLines,
         Self::OutstandingCalls,
         Self::Program,
+        Self::Sdk,
     ];
 
     const fn spec(self) -> Spec {
@@ -111,6 +114,8 @@ impl Limit {
             Self::LogLines => ("log-lines", Unit::Count, 100_000, 1, 100_000_000),
             Self::OutstandingCalls => ("outstanding-calls", Unit::Count, 16_384, 1, 1_000_000),
             Self::Program => ("program", Unit::Bytes, MIB, 1, 64 * MIB),
+            // About 40,000 tokens, which a model pays for with every request.
+            Self::Sdk => ("sdk", Unit::Bytes, 128 * KIB, 4 * KIB, 64 * MIB),
         };
         Spec { name, unit, default, min, max }
     }
@@ -226,6 +231,7 @@ impl Limits {
             Limit::LogLines => "the program logged more entries than",
             Limit::OutstandingCalls => "more calls are outstanding than",
             Limit::Program => "the program text is longer than",
+            Limit::Sdk => "the declarations of the tools are longer than",
         };
         format!(
             "{what} the limit `{limit}` of {} allows; do less in one run, or raise the limit `{limit}`",

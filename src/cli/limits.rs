@@ -63,5 +63,6 @@ fn meaning(limit: Limit) -> &'static str {
         Limit::LogLines => "Log entries",
         Limit::OutstandingCalls => "Calls that are submitted and not yet answered",
         Limit::Program => "Text of the program",
+        Limit::Sdk => "Declarations of the tools; longer ones become an index",
     }
 }

@@ -31,6 +31,7 @@ use crate::content::Content;
 use crate::error::{Error, ErrorKind};
 use crate::execution::{Context, ErrorCode, ToolContext};
 use crate::json::{Array, Object, Value};
+use crate::language::Language;
 use crate::limits::Limit;
 use crate::registry::{RUN_CODE, RegistryBuilder};
 use crate::runtime::{
@@ -85,6 +86,12 @@ impl CodeMode {
         }
     }
 
+    /// The language that models are told to write programs in, where it is not called as the guest calls its own.
+    pub fn in_language(mut self, language: &'static Language) -> Self {
+        self.language = language.id().into();
+        self
+    }
+
     /// How many calls of a program may overlap, where their tools allow it; 1 is serial. Ten by default.
     pub fn with_overlap_max(mut self, calls: NonZeroUsize) -> Self {
         self.overlap_max = calls;
@@ -106,8 +113,8 @@ impl CodeMode {
     /// The tool `run_code`.
     fn tool(self) -> Result<Tool, Error> {
         let guest = Arc::clone(&self.guest);
-        let language = &*self.language;
-        let text = |description: String| {
+        let language = Language::find(&self.language)?;
+        let text = |description: &str| {
             object([
                 ("type", "string".into()),
                 // Something that is not white space.
@@ -116,8 +123,8 @@ impl CodeMode {
             ])
         };
         let properties = object([
-            ("code", text(format!("The program: the body of an async function in {language}."))),
-            ("description", text("What the program does, in a few words for people.".to_owned())),
+            ("code", text(language.code_description())),
+            ("description", text("What the program does, in a few words for people.")),
         ]);
         let parameters = object([
             ("type", "object".into()),
@@ -125,13 +132,8 @@ impl CodeMode {
             ("required", Value::from(vec![Value::from("code"), Value::from("description")])),
             ("additionalProperties", false.into()),
         ]);
-        let description = format!(
-            "Runs a program in {language} and gives back what it prints and returns. Inside, every tool is \
-             `{TOOLS}[\"name\"](arguments)`, to be awaited; a failed call raises `{}`.",
-            CALL_ERROR.0
-        );
         Tool::builder(RUN_CODE)
-            .description(description)
+            .description(language.tool_description())
             .parameters(parameters)
             .output(OUTPUT)
             .guest(guest)
@@ -282,6 +284,7 @@ impl RegistryBuilder {
     /// Runs programs in this way. The first one's language is the deployment's, where it chooses none.
     ///
     /// # Errors
+    /// [`Misuse`](crate::ErrorKind::Misuse) where the guest's language is not in [`Language::ALL`];
     /// [`Host`](crate::ErrorKind::Host) where the system gives no thread to compile a schema on.
     pub fn programs(self, programs: CodeMode) -> Result<Self, Error> {
         let language = Arc::clone(&programs.language);

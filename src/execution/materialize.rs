@@ -12,7 +12,7 @@ use super::request::Decoded;
 use super::slot::Part;
 use super::{CallInfo, CallRequest, ErrorCode, ExecutionToken, ToolError, heavy};
 use crate::json::{self, Value, clip};
-use crate::registry::{Nesting, RUN_CODE, Resolved, Scope};
+use crate::registry::{DESCRIBE_TOOLS, Nesting, RUN_CODE, Resolved, SEARCH_TOOLS, Scope};
 use crate::tool::{Schema, Tool, Violations};
 
 /// Whether a call may overlap others.
@@ -112,6 +112,8 @@ pub(super) fn unknown(call: &CallInfo) -> ToolError {
     let name = clip(&call.name, 80);
     let message = if &*call.name == RUN_CODE && call.nesting == (Nesting::Nested { in_program: true }) {
         format!("`{name}` cannot be called from inside a program; call the tools themselves")
+    } else if [SEARCH_TOOLS, DESCRIBE_TOOLS].contains(&&*call.name) {
+        format!("`{name}` exists only inside programs, and only where the tools are too many to declare")
     } else {
         format!("unknown tool `{name}`")
     };

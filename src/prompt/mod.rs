@@ -15,6 +15,8 @@
 //! # }
 //! ```
 
+pub(crate) mod discovery;
+mod search;
 mod section;
 mod variables;
 
@@ -26,10 +28,12 @@ use crate::contain::{Contained, Quiet};
 use crate::error::{Error, ErrorKind};
 use crate::execution::BoxError;
 use crate::json::clip;
+use crate::language::SdkTool;
 use crate::registry::{HookHandle, Nesting, PresentationStamp, Scope, View, collapses};
 use crate::runtime::BoxFuture;
-use crate::tool::WireTool;
+use crate::tool::{Tool, WireTool};
 
+pub(crate) use search::Index;
 pub use section::{SECTION_NAME_BYTES_MAX, Section};
 pub use variables::Variables;
 
@@ -43,6 +47,7 @@ pub const SDK: &str = "tools:sdk";
 const GUIDANCE: &str = "tool:";
 
 const CODE_ONLY_ORDER: i32 = 99;
+const SDK_ORDER: i32 = 150;
 
 const CODE_ONLY_TEXT: &str = "Only `run_code` can be called directly. Every other tool is called from inside a program that you pass to \
      `run_code`; a direct call of one is refused.";
@@ -186,8 +191,23 @@ fn contributed(view: &View) -> Vec<Section> {
     if !view.mode().announces_tools() {
         sections.push(Section::made(CODE_ONLY, CODE_ONLY_ORDER, CODE_ONLY_TEXT.into()));
     }
+    if let Some(sdk) = view.sdk() {
+        sections.push(Section::made(SDK, SDK_ORDER, Arc::clone(sdk.text())));
+    }
     sections.sort_by(|one, other| one.place().cmp(&other.place()));
     sections
+}
+
+impl Tool {
+    /// The tool, as far as programs see it.
+    pub(crate) fn sdk(&self) -> SdkTool<'_> {
+        SdkTool {
+            name: self.name(),
+            description: self.description(),
+            parameters: self.parameters().document(),
+            output: self.output().document(),
+        }
+    }
 }
 
 fn failed(why: &str) -> Error {

@@ -31,11 +31,12 @@ use crate::contain::Quiet;
 use crate::error::{Error, ErrorKind};
 use crate::execution::ApprovalService;
 use crate::json::clip;
+use crate::language::Language;
 use crate::limits::Limits;
 use crate::tool::Tool;
 
 pub use changes::Changes;
-pub use mode::{Mode, Nesting, RESERVED_NAMES, RUN_CODE, collapses};
+pub use mode::{DESCRIBE_TOOLS, Mode, Nesting, RESERVED_NAMES, RUN_CODE, SEARCH_TOOLS, collapses};
 pub use order::ToolOrder;
 pub use registration::{HookHandle, Registration};
 pub use scope::{SCOPE_DEPTH_MAX, Scope};
@@ -179,7 +180,8 @@ impl RegistryBuilder {
         self
     }
 
-    /// The limits of calls: `grace`, `approval`, and `host-memory` for the arguments of one call.
+    /// The limits of calls: `grace`, `approval`, and `host-memory` for the arguments of one call; those of programs; and `sdk` for
+    /// the declarations of tools.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -188,8 +190,8 @@ impl RegistryBuilder {
     /// Makes the registry.
     ///
     /// # Errors
-    /// [`Misuse`](crate::ErrorKind::Misuse) when a transport is not named `run_code`, when two are for the same language,
-    /// and when the default language has none; [`Host`](crate::ErrorKind::Host) in a build with `panic = "abort"`.
+    /// [`Misuse`](crate::ErrorKind::Misuse) when a transport is not named `run_code`, is for a language that is not in
+    /// [`Language::ALL`], or is the second for its language, and when the default language has none; [`Host`](crate::ErrorKind::Host) in a build with `panic = "abort"`.
     pub fn build(mut self) -> Result<Registry, Error> {
         if !cfg!(panic = "unwind") {
             return Err(Error::new(ErrorKind::Host, NEEDS_UNWINDING));
@@ -204,8 +206,8 @@ impl RegistryBuilder {
                     clip(tool.name(), 80)
                 )));
             }
+            Language::find(&language)?;
             if transports.insert(Arc::clone(&language), tool).is_some() {
-                let language = clip(&language, 80);
                 return Err(Error::misuse(format!("there are two transports for `{language}`")));
             }
             first.get_or_insert(language);

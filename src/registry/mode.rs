@@ -3,6 +3,7 @@
 //! Invariant: [`collapses`] is the only place that decides it. The wire list, the executor and the prompt ask it, so what is
 //! announced is what is enforced.
 
+use crate::prompt::discovery;
 use crate::tool::Tool;
 
 use super::view::View;
@@ -10,8 +11,14 @@ use super::view::View;
 /// The name of the transport: the one tool through which a model runs programs.
 pub const RUN_CODE: &str = "run_code";
 
-/// Names no tool may take, in any mode: the transport, and the two tools that programs find when the SDK text is partial.
-pub const RESERVED_NAMES: [&str; 3] = [RUN_CODE, "search_tools", "describe_tools"];
+/// The name of the tool with which programs find tools, where there are too many to declare.
+pub const SEARCH_TOOLS: &str = "search_tools";
+
+/// The name of the tool that gives programs the declarations of tools, where there are too many to declare.
+pub const DESCRIBE_TOOLS: &str = "describe_tools";
+
+/// Names no tool may take, in any mode: the transport, and the two tools of programs whose tools are too many to declare.
+pub const RESERVED_NAMES: [&str; 3] = [RUN_CODE, SEARCH_TOOLS, DESCRIBE_TOOLS];
 
 /// How a scope's tools are presented to a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,6 +97,12 @@ impl View {
     pub(crate) fn resolve(&self, name: &str, nesting: Nesting) -> Resolved {
         if name == RUN_CODE && nesting == (Nesting::Nested { in_program: true }) {
             return Resolved::Unknown;
+        }
+        if nesting == (Nesting::Nested { in_program: true })
+            && [SEARCH_TOOLS, DESCRIBE_TOOLS].contains(&name)
+            && self.needs_discovery()
+        {
+            return discovery::tool(name).map_or(Resolved::Unknown, Resolved::Tool);
         }
         match self.get(name) {
             Some(_) if collapses(name, self.mode(), nesting) => Resolved::Collapsed,

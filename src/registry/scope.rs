@@ -17,6 +17,7 @@ use super::{Changes, Shared};
 use crate::error::Error;
 use crate::execution::{HookId, Policy};
 use crate::json::clip;
+use crate::limits::Limit;
 use crate::tool::{Tool, WireTool};
 
 /// The longest chain of scopes, the global one included. Every lookup walks it.
@@ -283,6 +284,7 @@ impl Scope {
             mode: shared.mode,
             language: shared.language.clone(),
             transport: &|language| shared.transport(language),
+            sdk_bytes_max: shared.limits.size(Limit::Sdk),
         };
         View::fold(stamp, chain, &defaults)
     }

@@ -6,9 +6,11 @@
 use std::sync::{Arc, OnceLock};
 
 use super::layer::{Layer, Restriction};
-use super::mode::{Mode, RUN_CODE};
+use super::mode::{DESCRIBE_TOOLS, Mode, RUN_CODE, SEARCH_TOOLS};
 use super::order::ToolOrder;
 use crate::execution::Policy;
+use crate::language::{Language, Sdk};
+use crate::prompt::Index;
 use crate::tool::Tool;
 
 /// What one scope sees.
@@ -22,8 +24,12 @@ pub(crate) struct View {
     language: Option<Arc<str>>,
     order: Option<Arc<ToolOrder>>,
     policy: Policy,
-    /// The names that a program gets, once somebody has asked.
+    /// How long the declarations of the tools may be.
+    sdk_bytes_max: usize,
+    /// What is made of the tools once somebody asks: the names that a program gets, the declarations, the index of words.
     members: OnceLock<Arc<[Arc<str>]>>,
+    sdk: OnceLock<Option<Sdk>>,
+    index: OnceLock<Index>,
 }
 
 /// What the deployment decides where no scope does.
@@ -31,6 +37,7 @@ pub(super) struct Defaults<'a> {
     pub(super) mode: Mode,
     pub(super) language: Option<Arc<str>>,
     pub(super) transport: &'a dyn Fn(&str) -> Option<Tool>,
+    pub(super) sdk_bytes_max: usize,
 }
 
 impl View {
@@ -57,7 +64,18 @@ impl View {
         {
             tools = merge(tools, vec![transport]);
         }
-        Self { stamp, tools, mode, language, order, policy, members: OnceLock::new() }
+        Self {
+            stamp,
+            tools,
+            mode,
+            language,
+            order,
+            policy,
+            sdk_bytes_max: defaults.sdk_bytes_max,
+            members: OnceLock::new(),
+            sdk: OnceLock::new(),
+            index: OnceLock::new(),
+        }
     }
 
     /// The tool of this name. Presentation does not matter here, apart from whether `run_code` exists.
@@ -71,12 +89,41 @@ impl View {
         self.tools.iter()
     }
 
-    /// The names that a program in this scope gets: all that are visible but `run_code`, sorted.
+    /// The tools that programs can call: all that are visible but `run_code`, sorted by name.
+    pub(crate) fn programs_tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools().filter(|tool| tool.name() != RUN_CODE)
+    }
+
+    /// The names that a program in this scope gets, sorted.
     pub(crate) fn members(&self) -> &Arc<[Arc<str>]> {
         self.members.get_or_init(|| {
-            let names = self.tools().map(Tool::shared_name).filter(|name| &***name != RUN_CODE);
-            names.cloned().collect()
+            let mut names: Vec<Arc<str>> = self.programs_tools().map(Tool::shared_name).cloned().collect();
+            if self.needs_discovery() {
+                names.extend([SEARCH_TOOLS, DESCRIBE_TOOLS].map(Arc::from));
+                names.sort();
+            }
+            names.into()
         })
+    }
+
+    /// What a model is told of the tools for programs. `None` where no programs are run, or in a language without declarations.
+    pub(crate) fn sdk(&self) -> Option<&Sdk> {
+        let sdk = self.sdk.get_or_init(|| {
+            self.get(RUN_CODE)?;
+            let language = Language::find(self.language.as_deref()?).ok()?;
+            Some(language.sdk(self.programs_tools().map(Tool::sdk), self.sdk_bytes_max))
+        });
+        sdk.as_ref()
+    }
+
+    /// Whether the tools are too many to declare, so that programs have to find them.
+    pub(super) fn needs_discovery(&self) -> bool {
+        self.sdk().is_some_and(|sdk| !sdk.is_complete())
+    }
+
+    /// The index of the words of the tools.
+    pub(crate) fn search_index(&self) -> &Index {
+        self.index.get_or_init(|| Index::of(self))
     }
 
     /// The effective mode.

@@ -35,7 +35,7 @@ impl ScriptedRuntime {
         T: Future<Output = Result<Option<Value>, String>> + Send + 'static,
     {
         let guest = GuestIdentity {
-            language: "rust".to_owned(),
+            language: "javascript".to_owned(),
             name: "scripted".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             digest: String::new(),

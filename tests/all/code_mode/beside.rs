@@ -193,7 +193,7 @@ async fn os_01_a_result_of_run_code_carries_the_run_report_whatever_came_of_it()
     let subject = scripted();
     let registry = reporting(&subject);
     let guest = r#""guest": {
-    "language": "rust",
+    "language": "javascript",
     "name": "scripted",
     "version": "0.1.0",
     "digest": ""

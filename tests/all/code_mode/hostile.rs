@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hotcell::code_mode::CodeMode;
 use hotcell::execution::{CallRequest, ErrorCode, ToolResult, Verdict};
 use hotcell::json::{Object, Value};
+use hotcell::language::Language;
 use hotcell::registry::{Mode, Registry, Scope};
 use hotcell::runtime::FailureKind;
 use hotcell::tool::Tool;
@@ -21,6 +22,9 @@ use crate::tools::value;
 async fn registry(guest: &str) -> Registry {
     let guest = Guest::load(&ENGINE, Arc::from(component::hostile(guest))).await.expect("it loads");
     let programs = CodeMode::new(Arc::new(WasmRuntime::new(guest)));
+    // What these guests run is no language that anybody is told of.
+    let language = Language::find("javascript").expect("known");
+    let programs = programs.in_language(language);
     let registry = Registry::builder().mode(Mode::Code).programs(programs).expect("valid").build().expect("valid");
     for name in ["seen", "hidden", "guarded"] {
         registry.register(tool(name)).expect("free").keep();

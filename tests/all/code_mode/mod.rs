@@ -13,6 +13,6 @@ mod hostile;
 mod left;
 mod order;
 mod parity;
-mod plan;
-mod rig;
+pub mod plan;
+pub mod rig;
 mod stamps;

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hotcell::code_mode::CodeMode;
 use hotcell::execution::{CallRequest, Decision, ErrorCode};
-use hotcell::json::Value;
 use hotcell::registry::{Mode, PresentationStamp, Registry, Scope};
-use hotcell::runtime::ScriptedRuntime;
+use hotcell::runtime::{CodeRuntime as _, ScriptedRuntime};
 use hotcell::tool::Tool;
 use tokio_util::sync::CancellationToken;
 
@@ -70,11 +69,11 @@ fn with_two(language: &str) -> (Registry, Scope, Arc<AtomicUsize>) {
 }
 
 const REMEDY: &str = "Tell the model its tools again, and pass the stamp of what it was told";
-const HERE: &str = "programs here are `rust`, run by scripted 0.1.0 (no digest)";
+const HERE: &str = "programs here are `javascript`, run by scripted 0.1.0 (no digest)";
 
 #[tokio::test]
 async fn pr_09_a_program_for_another_language_or_none_is_refused_before_any_of_it_runs() {
-    let (registry, scripted, runs) = with_two("rust");
+    let (registry, scripted, runs) = with_two("javascript");
     let log = Log::default();
     let noted = log.clone();
     drop(registry.on_pre_execute(move |call, next| {
@@ -120,5 +119,35 @@ async fn pr_09_a_program_for_another_guest_is_refused_and_both_are_named() {
     assert_eq!(failure(&result), (ErrorCode::LanguageMismatch, expected.as_str()));
     assert_eq!(runs.load(Ordering::SeqCst), 0);
     assert_eq!(result.run_facts().map(|facts| facts.calls.len()), Some(0));
-    assert_eq!(result.run_report().and_then(|report| report.get("status").cloned()), Some(Value::from("failed")));
+    assert_eq!(result.run_report().and_then(|report| report.get("status").cloned()), Some("failed".into()));
+}
+
+#[test]
+fn cm_02_a_guest_of_no_known_language_needs_to_be_told_one() {
+    struct Cobol(hotcell::runtime::GuestIdentity);
+    impl hotcell::runtime::CodeRuntime for Cobol {
+        fn guest(&self) -> &hotcell::runtime::GuestIdentity {
+            &self.0
+        }
+        fn isolation(&self) -> &'static str {
+            "none"
+        }
+        fn run(
+            &self,
+            _: hotcell::runtime::RunRequest,
+        ) -> hotcell::runtime::BoxFuture<'_, Result<hotcell::runtime::RunOutcome, hotcell::Error>> {
+            Box::pin(std::future::pending())
+        }
+        fn shutdown(&self) -> hotcell::runtime::BoxFuture<'_, ()> {
+            Box::pin(std::future::ready(()))
+        }
+    }
+    let mut identity = counting(&Arc::default()).guest().clone();
+    "cobol".clone_into(&mut identity.language);
+    let programs = CodeMode::new(Arc::new(Cobol(identity)));
+    let error = Registry::builder().programs(programs.clone()).expect_err("unknown").to_string();
+    assert_eq!(error, "there is no language `cobol`; there are `typescript`, `javascript`, `python`");
+    let known = programs.in_language(hotcell::language::Language::find("python").expect("known"));
+    let registry = Registry::builder().mode(Mode::Code).programs(known).expect("valid").build().expect("valid");
+    assert_eq!(registry.stamp().expect("presentable").language(), Some("python"));
 }

@@ -1,5 +1,6 @@
 //! What a model is told: sections, listeners, variables, and that text, tools and stamp agree.
 
+mod discovery;
 mod listeners;
 mod sections;
 

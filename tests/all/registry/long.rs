@@ -64,10 +64,12 @@ fn sc_06_languages_and_transports_are_shown_by_their_ends() {
         misuse(Registry::builder().transport(&long("l"), misnamed).build()),
         format!("the transport for `{l}` is named `{t}`; it must be `run_code`")
     );
-    let twice = Registry::builder().transport(&long("l"), run_code()).transport(&long("l"), run_code());
-    assert_eq!(misuse(twice.build()), format!("there are two transports for `{l}`"));
-    let builder = || Registry::builder().transport(&long("l"), run_code()).transport("m", run_code());
-    let unknown = format!("there is no runtime for the language `{}`; there is one for `{l}`, `m`", shown("x"));
+    let unknown = Registry::builder().transport(&long("l"), run_code());
+    let known = "`typescript`, `javascript`, `python`";
+    assert_eq!(misuse(unknown.build()), format!("there is no language `{l}`; there are {known}"));
+    let builder = || Registry::builder().transport("javascript", run_code()).transport("python", run_code());
+    let unknown =
+        format!("there is no runtime for the language `{}`; there is one for `javascript`, `python`", shown("x"));
     assert_eq!(misuse(builder().language(&long("x")).build()), unknown);
     let registry = builder().mode(Mode::Code).build().expect("valid");
     let scope = registry.child("agent").expect("shallow");

@@ -157,7 +157,13 @@ async fn rg_03_reserved_names_mean_the_same_whether_or_not_somebody_tried_them()
             let result = call(&child, name, "{}").await;
             assert_eq!(
                 failure(&result),
-                (ErrorCode::UnknownTool, format!("unknown tool `{name}`").as_str()),
+                (
+                    ErrorCode::UnknownTool,
+                    format!(
+                        "`{name}` exists only inside programs, and only where the tools are too many to declare"
+                    )
+                    .as_str()
+                ),
                 "{mode:?}"
             );
         }
