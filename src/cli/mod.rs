@@ -1,4 +1,4 @@
-//! The command line: `hotcell run`, `hotcell call` and `hotcell inspect`.
+//! The command line: `hotcell run`, `call`, `sdk`, `prompt` and `inspect`.
 //!
 //! The only module that reads arguments, environment and terminal. Invariant: stdout carries what was asked for and
 //! nothing else, everything for people goes to stderr, and every ending has an `Exit` code.
@@ -19,8 +19,10 @@ mod interrupt;
 mod language;
 mod limits;
 mod program;
+mod prompt;
 mod quantity;
 mod run;
+mod sdk;
 mod summary;
 mod terminal;
 
@@ -49,6 +51,8 @@ struct Arguments {
 enum Command {
     Run(run::RunArgs),
     Call(call::CallArgs),
+    Sdk(sdk::SdkArgs),
+    Prompt(prompt::PromptArgs),
     Inspect(inspect::InspectArgs),
 }
 
@@ -62,6 +66,8 @@ pub fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Run(args) => run::run(args),
         Command::Call(args) => call::call(args),
+        Command::Sdk(args) => sdk::sdk(args),
+        Command::Prompt(args) => prompt::prompt(args),
         Command::Inspect(args) => inspect::inspect(&args),
     };
     done.unwrap_or_else(|problem| problem.report()).into()

@@ -6,6 +6,7 @@ mod flags;
 mod inspect;
 mod outcomes;
 mod report;
+mod sdk;
 mod streams;
 
 use std::io::Write as _;

@@ -14,6 +14,8 @@ fn help_texts_are_as_reviewed() {
         (&["run", "--help"], "help-run.txt"),
         (&["run", "-h"], "help-run-short.txt"),
         (&["call", "--help"], "help-call.txt"),
+        (&["sdk", "--help"], "help-sdk.txt"),
+        (&["prompt", "-h"], "help-prompt-short.txt"),
         (&["inspect", "--help"], "help-inspect.txt"),
     ] {
         let shown = run(arguments);
