@@ -67,17 +67,22 @@ fn assembled(criterion: &mut Criterion) {
     let programs = hotcell::code_mode::CodeMode::new(runtime);
     let builder = Registry::builder().mode(Mode::Code).limits(limits).programs(programs).expect("valid");
     let registry = builder.build().expect("valid");
+    let mut count = 0;
     for tool in listed() {
         let tool = Tool::builder(tool.name.as_str())
             .description(tool.description)
             .parameters(tool.parameters)
             .output("true")
             .body(async |_, _| Ok(Value::Null));
-        registry.register(tool).expect("free").keep();
+        // One of the definitions is of a draft that nothing validates any more.
+        if let Ok(tool) = tool.build() {
+            registry.register(tool).expect("free").keep();
+            count += 1;
+        }
     }
     let tokio = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let mut group = criterion.benchmark_group("prompt");
-    group.bench_function("520 tools, nothing changed", |bencher| {
+    group.bench_function(format!("{count} tools, nothing changed"), |bencher| {
         bencher.iter(|| black_box(tokio.block_on(registry.assemble(&Variables::new())).expect("a prompt")));
     });
     group.finish();

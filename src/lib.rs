@@ -28,7 +28,8 @@
 //! # Where to look
 //!
 //! [`registry`], [`tool`] and [`execution`] are one half: who may call what. [`runtime`] is the seam to the other half and knows
-//! no engine; [`wasm`] is the sealed runtime behind it. [`code_mode`] joins the halves. [`tools`] holds tools that come with the crate. [`json`] is the value that
+//! no engine; [`wasm`] is the sealed runtime behind it. [`code_mode`] joins the halves; [`prompt`] and [`language`] say
+//! what a model is told of them. [`tools`] holds tools that come with the crate. [`json`] is the value that
 //! crosses, [`limits`] the table of everything a program can run into.
 
 #[cfg(feature = "cli")]

@@ -11,8 +11,8 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::exit::{Exit, Problem};
-use super::language::Language;
-use super::{cache, terminal};
+use super::{cache, language, terminal};
+use crate::language::Language;
 use crate::wasm::{self, Authority, COMPONENT_BYTES_MAX, Engine, EngineConfig, Surface};
 
 const LONG_ABOUT: &str = "\
@@ -44,8 +44,9 @@ pub(super) struct InspectArgs {
     component: Option<PathBuf>,
 
     /// Inspect the built-in guest: typescript, javascript or python
-    #[arg(long, value_name = "LANGUAGE", hide_possible_values = true, conflicts_with = "component")]
-    guest: Option<Language>,
+    #[arg(long, value_name = "LANGUAGE", hide_possible_values = true, conflicts_with = "component",
+        value_parser = language::parser())]
+    guest: Option<&'static Language>,
 }
 
 /// Inspects a component as the arguments say.
@@ -53,7 +54,7 @@ pub(super) fn inspect(args: &InspectArgs) -> Result<Exit, Problem> {
     let mut config = EngineConfig::default().with_runs_max(1);
     let bytes: Arc<[u8]> = match (args.guest, &args.component) {
         (Some(language), _) => {
-            language.check_built_in()?;
+            language::check_built_in(language)?;
             config.cache = cache::open();
             wasm::JAVASCRIPT.into()
         }

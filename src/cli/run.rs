@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use super::console::Console;
 use super::deployment::{Deployment, DeploymentArgs, Setting, request};
 use super::exit::{Exit, Problem};
-use super::language::Language;
-use super::{interrupt, program, summary};
+use super::{interrupt, language, program, summary};
 use crate::execution::ToolResult;
 use crate::json::{Object, Value};
+use crate::language::Language;
 use crate::registry::RUN_CODE;
 
 const LONG_ABOUT: &str = "\
@@ -69,8 +69,8 @@ pub(super) struct RunArgs {
     eval: Option<String>,
 
     /// typescript, javascript or python [default: by extension; typescript for -e and -]
-    #[arg(short, long, hide_possible_values = true)]
-    language: Option<Language>,
+    #[arg(short, long, hide_possible_values = true, value_parser = language::parser())]
+    language: Option<&'static Language>,
 
     /// Make the program's randomness repeatable; the clock stays real
     #[arg(long, value_name = "N")]
@@ -124,10 +124,10 @@ impl Job {
     fn prepare(args: RunArgs) -> Result<Self, Problem> {
         let language = match (args.language, args.source.as_deref()) {
             (Some(language), _) => language,
-            (None, Some(path)) if path != Path::new(program::STDIN) => Language::of_file(path)?,
-            (None, _) => Language::Typescript,
+            (None, Some(path)) if path != Path::new(program::STDIN) => language::of_file(path)?,
+            (None, _) => Language::find(language::DEFAULT)?,
         };
-        language.check_built_in()?;
+        language::check_built_in(language)?;
         let input_is_taken = args.source.as_deref() == Some(Path::new(program::STDIN));
         let description = match &args.source {
             Some(path) if !input_is_taken => format!("run {}", path.display()),
@@ -135,7 +135,7 @@ impl Job {
         };
         let deployment = args.deployment.open()?;
         let program = program::read(args.source.as_deref(), args.eval, &deployment.limits)?;
-        let is_typescript = language == Language::Typescript;
+        let is_typescript = language.id() == "typescript";
         let setting = Setting { input_is_taken, seed: args.seed, is_typescript };
         Ok(Self { program, description, deployment, setting, json: args.json, quiet: args.quiet })
     }

@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::exit::{Exit, Problem};
 use super::grant::{self, Directory};
-use super::{program, quantity, terminal};
+use super::{language, program, quantity, terminal};
 use crate::json::{self, Value, clip};
 use crate::language::{Language, SdkTool};
 use crate::limits::{Limit, Limits};
@@ -44,8 +44,8 @@ const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 )]
 pub(super) struct SdkArgs {
     /// The language of programs
-    #[arg(short, long, value_name = "LANGUAGE", default_value = "javascript")]
-    language: String,
+    #[arg(short, long, value_name = "LANGUAGE", default_value = "javascript", value_parser = language::parser())]
+    language: &'static Language,
 
     /// The definitions, as an MCP server lists them, or - for stdin
     #[arg(long, value_name = "FILE", required_unless_present = "directories", conflicts_with = "directories")]
@@ -74,7 +74,7 @@ struct Listed {
 
 /// Prints the text.
 pub(super) fn sdk(args: SdkArgs) -> Result<Exit, Problem> {
-    let language = Language::find(&args.language)?;
+    let language = args.language;
     let listed = match &args.tools {
         Some(path) => listed(path)?,
         None => granted(args.directories)?,

@@ -3,6 +3,8 @@
 //! Invariant: the words of a schema are data of strangers. They are cut at a bound that says so, and hold no control characters;
 //! keeping them inside of a comment is each language's part.
 
+use std::borrow::Cow;
+
 use super::types::Docs;
 use crate::json::{Object, Value, clip, encode};
 use crate::shown::one_line;
@@ -17,7 +19,7 @@ pub const PART_WORDS_MAX: usize = 512;
 const VALUE_BYTES_MAX: usize = 80;
 
 /// Keywords that become a note, and how the note begins.
-const NOTES: [(&str, &str); 14] = [
+const NOTES: [(&str, &str); 16] = [
     ("format", "format"),
     ("pattern", "pattern"),
     ("minimum", "at least"),
@@ -32,6 +34,8 @@ const NOTES: [(&str, &str); 14] = [
     ("minProperties", "min fields"),
     ("maxProperties", "max fields"),
     ("default", "default"),
+    ("uniqueItems", "no item twice"),
+    ("deprecated", "deprecated"),
 ];
 
 /// What the comment on a part of a schema says. `name` is what the part is called.
@@ -57,7 +61,7 @@ pub(super) fn docs_of(schema: &Value, name: &str) -> Docs {
 /// The words on a tool: its description, and what its arguments must be as a whole.
 pub(super) fn tool_docs(description: &str, parameters: &Value) -> Vec<String> {
     let mut lines = words(description, TOOL_WORDS_MAX);
-    let notes = parameters.as_object().map(sentences).unwrap_or_default();
+    let notes: Vec<String> = parameters.as_object().into_iter().flat_map(sentences).collect();
     if !notes.is_empty() {
         lines.push(format!("The arguments: {}.", notes.join(", ")));
     }
@@ -81,7 +85,8 @@ pub(super) fn words(text: &str, bytes_max: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut blank = true;
     for line in text.split(['\n', '\r', '\u{2028}', '\u{2029}']) {
-        let line = one_line(&line.replace('\t', "    ")).trim_end().to_owned();
+        let line = if line.contains('\t') { Cow::Owned(line.replace('\t', "    ")) } else { Cow::Borrowed(line) };
+        let line = one_line(line.trim_end()).into_owned();
         if line.trim().is_empty() {
             blank = true;
             continue;
@@ -106,34 +111,36 @@ pub(super) fn words(text: &str, bytes_max: usize) -> Vec<String> {
 }
 
 fn notes(schema: &Object) -> Vec<String> {
-    let mut notes: Vec<String> = NOTES
+    // Schemas of parts have few keywords, so those are looked at, not all that there could be.
+    let mut notes: Vec<(usize, String)> = schema
         .iter()
-        .filter_map(|(keyword, words)| {
-            let value = schema.get(keyword)?;
-            let shown = match (*keyword, value) {
-                // That it may be left out, or be null, is in its type.
-                ("default", Value::Null) => return None,
-                ("default", Value::String(text)) if text.is_empty() => return None,
-                ("format" | "pattern", Value::String(text)) => clip(&one_line(text), VALUE_BYTES_MAX).into_owned(),
-                ("default", value) => clip(&one_line(&encode(value)), VALUE_BYTES_MAX).into_owned(),
-                (_, Value::Integer(_) | Value::Float(_)) => encode(value),
-                _ => return None,
-            };
-            Some(format!("{words} {shown}"))
+        .filter_map(|(keyword, value)| {
+            let place = NOTES.iter().position(|(known, _)| *known == keyword)?;
+            note(place, value).map(|note| (place, note))
         })
         .collect();
-    if schema.get("uniqueItems").and_then(Value::as_bool) == Some(true) {
-        notes.push("no item twice".to_owned());
-    }
-    if schema.get("deprecated").and_then(Value::as_bool) == Some(true) {
-        notes.push("deprecated".to_owned());
-    }
-    notes.extend(sentences(schema));
-    notes
+    notes.sort_by_key(|(place, _)| *place);
+    notes.into_iter().map(|(_, note)| note).chain(sentences(schema)).collect()
 }
 
-fn sentences(schema: &Object) -> Vec<String> {
-    ["anyOf", "oneOf", "not"].into_iter().filter_map(|keyword| sentence(schema, keyword)).collect()
+/// What one of [`NOTES`] says.
+fn note(place: usize, value: &Value) -> Option<String> {
+    let (keyword, words) = NOTES.get(place)?;
+    let shown = match (*keyword, value) {
+        // That it may be left out, or be null, is in its type.
+        ("default", Value::Null) => return None,
+        ("default", Value::String(text)) if text.is_empty() => return None,
+        ("format" | "pattern", Value::String(text)) => clip(&one_line(text), VALUE_BYTES_MAX).into_owned(),
+        ("default", value) => clip(&one_line(&encode(value)), VALUE_BYTES_MAX).into_owned(),
+        ("uniqueItems" | "deprecated", Value::Bool(true)) => return Some((*words).to_owned()),
+        (_, Value::Integer(_) | Value::Float(_)) => encode(value),
+        _ => return None,
+    };
+    Some(format!("{words} {shown}"))
+}
+
+fn sentences(schema: &Object) -> impl Iterator<Item = String> {
+    schema.keys().filter_map(|keyword| sentence(schema, keyword))
 }
 
 /// Whether a keyword of combination is said by a note.

@@ -26,6 +26,8 @@ pub struct Language {
     id: &'static str,
     title: &'static str,
     fence: &'static str,
+    /// What the names of files in it end in.
+    extensions: &'static [&'static str],
     flavor: Flavor,
     declare: fn(&mut Declarations<'_>),
 }
@@ -98,6 +100,18 @@ impl Language {
     #[must_use]
     pub fn title(&self) -> &'static str {
         self.title
+    }
+
+    /// The language of a file with this extension.
+    #[must_use]
+    pub fn of_extension(extension: &str) -> Option<&'static Self> {
+        Self::ALL.into_iter().find(|language| language.extensions.contains(&extension))
+    }
+
+    /// What the names of its files end in, without the dot.
+    #[must_use]
+    pub fn extensions(&self) -> &'static [&'static str] {
+        self.extensions
     }
 
     /// The description of `run_code` in this language.

@@ -17,6 +17,7 @@ pub(super) static PYTHON: Language = Language {
     id: "python",
     title: "Python",
     fence: "python",
+    extensions: &["py"],
     flavor: Flavor {
         tool: "Runs a program in Python that calls tools as `await tools.name({…})`, and gives back what it prints and returns.",
         code: "The program: a script in Python that may also `await` and `return` at its top level.",

@@ -106,7 +106,7 @@ impl<'a> Converter<'a> {
         if schema.get("not").is_some_and(excludes_all) {
             return Type::Never;
         }
-        for keyword in ["not", "if", "dependentSchemas", "unevaluatedProperties", "propertyNames", "contains"] {
+        for keyword in schema.keys().filter(|keyword| BEYOND_TYPES.contains(keyword)) {
             // Names that may be anything, and what excludes nothing, say nothing.
             let says = schema.get(keyword).is_some_and(|value| value.as_bool() != Some(keyword != "not"));
             if says && !has_sentence(schema, keyword) {
@@ -355,6 +355,10 @@ impl<'a> Converter<'a> {
 fn excludes_all(schema: &Value) -> bool {
     schema.as_bool() == Some(true) || schema.as_object().is_some_and(Object::is_empty)
 }
+
+/// Keywords that say what no type does.
+const BEYOND_TYPES: [&str; 6] =
+    ["not", "if", "dependentSchemas", "unevaluatedProperties", "propertyNames", "contains"];
 
 const OBJECT_KEYWORDS: [&str; 4] = ["properties", "required", "additionalProperties", "patternProperties"];
 const ARRAY_KEYWORDS: [&str; 2] = ["items", "prefixItems"];

@@ -19,6 +19,7 @@ pub(super) static TYPESCRIPT: Language = Language {
     id: "typescript",
     title: "TypeScript",
     fence: "typescript",
+    extensions: &["ts"],
     flavor: Flavor {
         tool: "Runs a program in TypeScript that calls tools as `await tools.name({ … })`, and gives back what it prints and returns.",
         code: "The program: the body of an async function, in TypeScript whose types can be erased.",
@@ -31,6 +32,7 @@ pub(super) static JAVASCRIPT: Language = Language {
     id: "javascript",
     title: "JavaScript",
     fence: "typescript",
+    extensions: &["js", "mjs"],
     flavor: Flavor {
         tool: "Runs a program in JavaScript that calls tools as `await tools.name({ … })`, and gives back what it prints and returns.",
         code: "The program: the body of an async function, in JavaScript.",

@@ -67,7 +67,12 @@ fn modules_name_only_what_is_below_them() {
         "crate::tools", "crate::tool::", "crate::registry", "crate::execution", "crate::policy_file",
         "crate::code_mode",
     ];
-    let rules: [(&str, &[&str]); 9] = [
+    let rules: [(&str, &[&str]); 11] = [
+        (
+            "src/language",
+            &["crate::tool::", "crate::registry", "crate::execution", "crate::prompt", "crate::runtime"],
+        ),
+        ("src/prompt", &["crate::code_mode", "crate::tools", "crate::policy_file"]),
         ("src/registry", &["crate::code_mode", "crate::tools", "crate::policy_file"]),
         ("src/json", &["crate::"]),
         ("src/contain.rs", &["crate::"]),

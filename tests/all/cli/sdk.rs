@@ -57,7 +57,8 @@ fn what_is_wrong_with_a_file_of_tools_is_said() {
         "{}",
         surrogate.stderr
     );
-    let unknown = "error: there is no language `toString`; there are `typescript`, `javascript`, `python`\n";
+    let unknown = "error: invalid value 'toString' for '--language <LANGUAGE>'\n  [possible values: typescript, javascript, \
+                   python]\n\nFor more information, try '--help'.\n";
     assert_eq!(run_with_stdin(&["sdk", "--tools", "-", "--language", "toString"], b"[]"), seen(2, "", unknown));
     let missing = "error: cannot read the tools `none.json`: No such file or directory (os error 2)\n";
     assert_eq!(run(&["sdk", "--tools", "none.json"]), seen(2, "", missing));
