@@ -169,7 +169,11 @@ impl Language {
 
     /// Code between fences that nothing in it closes.
     fn fenced(&self, code: &str) -> String {
-        let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let (mut longest, mut run) = (0, 0);
+        for byte in code.bytes() {
+            run = if byte == b'`' { run + 1 } else { 0 };
+            longest = longest.max(run);
+        }
         let fence = "`".repeat(3.max(longest + 1));
         format!("{fence}{}\n{code}{fence}\n", self.fence)
     }

@@ -4,7 +4,7 @@
 //! name in quotes, a description in its comment or docstring. Classes are declared before they are used; one that contains itself
 //! is named in quotes inside of itself.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use super::docs::tool_docs;
 use super::names::{Names, pascal};
@@ -62,7 +62,7 @@ fn declare(to: &mut Declarations<'_>) {
                 to.degradations.push((name.to_owned(), degradation.clone()));
             }
             let mut writer = Writer::new(&declared, &base, &mut taken);
-            let written = writer.expression(&declared.root, &format!("{base}{suffix}"));
+            let written = writer.expression(&declared.root, &Path::Root(&base, suffix));
             let classes = writer.classes;
             to.text.push_str(&classes);
             written
@@ -91,6 +91,26 @@ fn declare(to: &mut Declarations<'_>) {
     to.text.push_str("\ntools: Tools\n");
 }
 
+/// What a class is called after. Written only where there is a class.
+enum Path<'a> {
+    Root(&'a str, &'a str),
+    /// A class, and one of its fields.
+    Field(&'a str, &'a str),
+    Item(&'a Self),
+    Value(&'a Self),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root(name, suffix) => write!(f, "{name}{suffix}"),
+            Self::Field(class, field) => write!(f, "{class}{}", pascal(field)),
+            Self::Item(list) => write!(f, "{list}Item"),
+            Self::Value(map) => write!(f, "{map}Value"),
+        }
+    }
+}
+
 struct Writer<'a> {
     declared: &'a Declared,
     taken: &'a mut Names,
@@ -111,7 +131,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A type as an expression. Objects in it become classes, called after `path`.
-    fn expression(&mut self, ty: &Type, path: &str) -> String {
+    fn expression(&mut self, ty: &Type, path: &Path<'_>) -> String {
         match ty {
             Type::Any => "Any".to_owned(),
             Type::Never => "Never".to_owned(),
@@ -124,11 +144,11 @@ impl<'a> Writer<'a> {
                 Ok(text) => format!("Literal[{text}]"),
                 Err(kind) => kind.to_owned(),
             },
-            Type::Array(item) => format!("list[{}]", self.expression(item, &format!("{path}Item"))),
+            Type::Array(item) => format!("list[{}]", self.expression(item, &Path::Item(path))),
             Type::Tuple { items, rest, .. } => {
                 // What crosses is a list, and a list has one type for all of its items.
                 let all = Type::union(items.iter().cloned().chain(rest.as_deref().cloned()));
-                format!("list[{}]", self.expression(&all, &format!("{path}Item")))
+                format!("list[{}]", self.expression(&all, &Path::Item(path)))
             }
             Type::Object(object) => self.object(object, path),
             Type::Union(types) => self.union(types, path),
@@ -136,7 +156,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn union(&mut self, types: &[Type], path: &str) -> String {
+    fn union(&mut self, types: &[Type], path: &Path<'_>) -> String {
         let mut literals: Vec<String> = Vec::new();
         let mut parts: Vec<String> = Vec::new();
         for ty in types {
@@ -164,7 +184,7 @@ impl<'a> Writer<'a> {
         if parts.iter().any(|part| part == "Any") { "Any".to_owned() } else { parts.join(" | ") }
     }
 
-    fn named(&mut self, index: usize, path: &str) -> String {
+    fn named(&mut self, index: usize, path: &Path<'_>) -> String {
         let Some(named) = self.declared.named.get(index) else { return "Any".to_owned() };
         if self.declared.is_inline(index) {
             return self.expression(&named.ty, path);
@@ -180,7 +200,7 @@ impl<'a> Writer<'a> {
         match &named.ty {
             Type::Object(object) if is_declarable(object) => self.class(&name, object),
             other => {
-                let written = self.expression(other, &name);
+                let written = self.expression(other, &Path::Root(&name, ""));
                 comment(&named.docs.lines, 0, &mut self.classes);
                 let _infallible = writeln!(self.classes, "type {name} = {written}\n");
             }
@@ -196,14 +216,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn object(&mut self, object: &ObjectType, path: &str) -> String {
+    fn object(&mut self, object: &ObjectType, path: &Path<'_>) -> String {
         let is_map = object.fields.is_empty();
         match &object.rest {
             _ if !is_map && !is_declarable(object) => "dict[str, Any]".to_owned(),
             Rest::Unsaid if is_map => "dict[str, Any]".to_owned(),
-            Rest::Of(ty) if is_map => format!("dict[str, {}]", self.expression(ty, &format!("{path}Value"))),
+            Rest::Of(ty) if is_map => format!("dict[str, {}]", self.expression(ty, &Path::Value(path))),
             _ => {
-                let name = self.taken.unique(path);
+                let name = self.taken.unique(&path.to_string());
                 self.class(&name, object);
                 name
             }
@@ -216,7 +236,7 @@ impl<'a> Writer<'a> {
         let mut body = String::new();
         for field in &object.fields {
             let outside = std::mem::take(&mut self.is_forward);
-            let written = self.expression(&field.ty, &format!("{name}{}", pascal(&field.name)));
+            let written = self.expression(&field.ty, &Path::Field(name, &field.name));
             let is_forward = std::mem::replace(&mut self.is_forward, outside);
             self.is_forward |= is_forward;
             let written = if field.is_optional { format!("NotRequired[{written}]") } else { written };
@@ -269,9 +289,11 @@ fn quoted(text: &str) -> String {
 }
 
 fn is_identifier(name: &str) -> bool {
-    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    let is_plain = starts && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    is_plain && ![&KEYWORDS[..], &TAKEN, &BUILTINS].iter().any(|words| words.contains(&name))
+    let starts = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    let is_plain = starts && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    // No word among them is longer.
+    let is_word = || [&KEYWORDS[..], &TAKEN, &BUILTINS].iter().any(|words| words.contains(&name));
+    is_plain && (name.len() > 13 || !is_word())
 }
 
 /// Whether a tool can be reached as an attribute.

@@ -3,10 +3,10 @@
 //! Invariant: a type admits whatever its schema admits, as far as a person would read the schema; where a schema says more
 //! than a type can, the type is wider and a note or a [`Degradation`] says so.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use crate::json::Value;
+use crate::json::{Value, encode};
 
 /// How many parts may come of saying a type again in each branch of a union. Beyond that the branches stay as they are.
 const DISTRIBUTED_MAX: usize = 4096;
@@ -113,18 +113,18 @@ impl fmt::Display for Degradation {
 impl Type {
     /// The union of some types, each once. Literals of a kind go where all of the kind is there.
     pub(super) fn union(types: impl IntoIterator<Item = Self>) -> Self {
-        let mut all: Vec<Self> = Vec::new();
+        let mut all = Distinct::default();
         for ty in types {
             match ty {
-                Self::Union(more) => more.into_iter().for_each(|one| add(&mut all, one)),
+                Self::Union(more) => more.into_iter().for_each(|one| all.add(one)),
                 Self::Never => {}
-                one => add(&mut all, one),
+                one => all.add(one),
             }
         }
-        if all.contains(&Self::Any) {
+        let Distinct { mut all, whole, .. } = all;
+        if whole.contains(&Self::Any) {
             return Self::Any;
         }
-        let whole: Vec<Self> = all.iter().filter(|ty| !matches!(ty, Self::Literal(_))).cloned().collect();
         all.retain(|ty| !matches!(ty, Self::Literal(value) if whole.iter().any(|whole| whole.admits(value))));
         if all.contains(&Self::Number) {
             all.retain(|ty| *ty != Self::Integer);
@@ -205,10 +205,29 @@ impl Type {
     }
 }
 
-fn add(all: &mut Vec<Type>, ty: Type) {
-    // Literals of one union are few, or come from a list without duplicates.
-    if !all.contains(&ty) {
-        all.push(ty);
+/// Types, each once, in the order in which they came.
+#[derive(Default)]
+struct Distinct {
+    all: Vec<Type>,
+    /// Those that are no literals.
+    whole: Vec<Type>,
+    /// The literals, as JSON.
+    literals: HashSet<String>,
+}
+
+impl Distinct {
+    fn add(&mut self, ty: Type) {
+        let is_new = match &ty {
+            Type::Literal(value) => self.literals.insert(encode(value)),
+            other if self.whole.contains(other) => false,
+            other => {
+                self.whole.push(other.clone());
+                true
+            }
+        };
+        if is_new {
+            self.all.push(ty);
+        }
     }
 }
 

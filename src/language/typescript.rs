@@ -326,8 +326,8 @@ fn comment(lines: &[String], level: usize, out: &mut String) {
 
 /// A property's name: as it is where that can be, else in quotes.
 fn key(name: &str) -> String {
-    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$');
-    let is_plain = starts && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '$');
+    let starts = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$'));
+    let is_plain = starts && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'));
     if is_plain { name.to_owned() } else { quoted(name) }
 }
 
