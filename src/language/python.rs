@@ -50,8 +50,6 @@ fn declare(to: &mut Declarations<'_>) {
     let mut is_empty = true;
     for tool in to.tools.clone() {
         if to.is_over(methods.len()) {
-            // Nobody reads it; only that it is too long matters.
-            to.text.push_str(&methods);
             return;
         }
         let SdkTool { name, description, parameters, output } = tool;

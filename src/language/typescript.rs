@@ -55,8 +55,6 @@ fn declare(to: &mut Declarations<'_>) {
     let mut untyped = 0;
     for tool in to.tools.clone() {
         if to.is_over(arguments.len() + outputs.len()) {
-            // Nobody reads it; only that it is too long matters.
-            to.text.push_str(&arguments);
             return;
         }
         let SdkTool { name, description, parameters, output } = tool;

@@ -69,3 +69,24 @@ fn a_hostile_tool_has_one_line_of_the_index_like_any_other() {
     assert!(text.lines().all(|line| line.len() < 700), "no line is long");
     assert_eq!(text.lines().filter(|line| line.starts_with("- ") && line.contains("Does what")).count(), 299);
 }
+
+#[test]
+fn declarations_that_are_cut_are_never_called_complete() {
+    // Nearly all of the text is in the types of values, which come last.
+    let properties: Vec<String> = (0..400).map(|n| format!(r#""property_{n}": {{"type": "string"}}"#)).collect();
+    let output = format!(r#"{{"type": "object", "properties": {{{}}}}}"#, properties.join(", "));
+    let mut tools = tools(&[("tool", 20)]);
+    for tool in &mut tools {
+        tool.output = hotcell::json::decode(&output).expect("JSON");
+    }
+    for language in Language::ALL {
+        let all = || tools.iter().map(Listed::sdk);
+        let whole = language.sdk(all(), usize::MAX).text().len();
+        for budget in (4096..whole).step_by(9973).chain([whole - 1]) {
+            let sdk = language.sdk(all(), budget);
+            assert!(!sdk.is_complete() && sdk.text().contains("PARTIAL"), "{language} {budget}");
+            assert!(sdk.text().len() <= budget, "{language} {budget}");
+        }
+        assert!(language.sdk(all(), whole).is_complete());
+    }
+}
