@@ -119,7 +119,12 @@ impl Maker {
             if running.len() <= room {
                 break alone;
             }
-            running.next().await;
+            tokio::select! {
+                biased;
+                // Given up while it waited: it holds nobody any more.
+                () = call.cancel.cancelled() => return,
+                _ = running.next() => {}
+            }
         };
         if call.cancel.is_cancelled() {
             return;

@@ -1,281 +1,390 @@
-//! What those who follow runs are told, and that following costs a run nothing (CM-09).
+//! What those who watch runs see: the exact events of every kind of ending (CM-09).
 
-use std::future::Future;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Waker};
+use std::sync::Arc;
+use std::time::Duration;
 
-use hotcell::Content;
-use hotcell::code_mode::{
-    FOLLOWED_BYTES_MAX, FOLLOWED_EVENTS_MAX, Followed, Follower, RunEvent, RunEventKind, RunEvents, SettledCall,
-};
-use hotcell::execution::{Attempt, CallRequest};
-use hotcell::json::Value;
+use hotcell::code_mode::{RunEvent, RunEventKind, RunEvents};
+use hotcell::execution::{Attempt, Decision, ErrorCode, ToolContext, ToolResult};
+use hotcell::json::{self, Value};
+use hotcell::limits::{Limit, Limits};
 use hotcell::registry::Registry;
 use hotcell::tool::Tool;
 use tokio_util::sync::CancellationToken;
 
+use super::doors::{Log, settle};
 use super::plan::{Subject, scripted};
-use super::rig::{arguments, builder, calls, returned, run, with_each};
-use crate::tools::echo;
+use super::rig::{builder, calls, cancellable, failure_kind, request, returned, run, with_each};
+use crate::tools::{echo, failure};
 
 /// An event in one line.
-fn line(event: &RunEvent) -> String {
+pub fn line(event: &RunEvent) -> String {
     assert_eq!(&*event.run, "run");
     match &event.what {
-        RunEventKind::Started { description, guest } => format!("started: {description}, by {}", guest.language),
-        RunEventKind::Log(entry) => format!("log: {entry}"),
-        RunEventKind::CallStarted(call) => format!("{} starts {} {:?}", call.id, call.name, call.arguments),
-        RunEventKind::CallSettled(settled) => {
-            let how = if settled.is_error { "fails" } else { "is done" };
-            let content: Vec<_> = settled.content.iter().filter_map(Content::as_text).collect();
-            format!("{} {how}: {}", settled.call.id, content.join("|"))
+        RunEventKind::Started { description, guest } => format!("started {description} in {}", guest.language),
+        RunEventKind::Log(entry) => format!("log {entry}"),
+        RunEventKind::CallStarted(call) => {
+            format!("start {} {} {}", call.id, call.name, json::encode(&call.arguments))
         }
-        RunEventKind::ApprovalAsked { call, name, reason } => format!("{call} asks about {name}: {reason:?}"),
-        RunEventKind::ApprovalAnswered { call, answer, .. } => format!("{call} is answered: {answer:?}"),
-        RunEventKind::Ended { failure, .. } => format!("ended: {failure:?}"),
-        other => panic!("an unknown event: {other:?}"),
+        RunEventKind::CallSettled(settled) => {
+            let content: Vec<&str> = settled.content.iter().filter_map(|block| block.as_text()).collect();
+            let (call, how) = (&settled.call, if settled.is_error { "failed" } else { "done" });
+            let arguments = json::encode(&call.arguments);
+            format!("settled {} {} {arguments} {how}: {}", call.id, call.name, content.join("|"))
+        }
+        RunEventKind::ApprovalAsked { call, name, reason } => format!("asked {call} {name} {reason:?}"),
+        RunEventKind::ApprovalAnswered { call, name, answer } => format!("answered {call} {name} {answer:?}"),
+        RunEventKind::Ended { failure, .. } => {
+            format!("ended {}", failure.map_or("well", |kind| kind.as_str()))
+        }
+        _ => "something else".to_owned(),
     }
 }
 
-/// Everything that is observed from now on.
-fn observed(events: &RunEvents) -> Arc<Mutex<Vec<String>>> {
-    let lines = Arc::<Mutex<Vec<String>>>::default();
-    let noted = Arc::clone(&lines);
-    events.observe(move |event| noted.lock().expect("whole").push(line(event)));
-    lines
+/// Where runs are watched, and what was seen.
+pub fn watched() -> (RunEvents, Log) {
+    let (events, log) = (RunEvents::new(), Log::default());
+    let noted = log.clone();
+    events.observe(move |event| noted.note(line(event)));
+    (events, log)
 }
 
-fn taken(lines: &Mutex<Vec<String>>) -> Vec<String> {
-    std::mem::take(&mut *lines.lock().expect("whole"))
-}
-
-fn registry(subject: &Subject, events: &RunEvents) -> Registry {
-    let registry = builder(subject, events).build().expect("valid");
-    registry.register(echo("echo")).expect("free").keep();
-    let waits = Tool::builder("waits").parameters("true").output("true");
-    let waits = waits.body(async |_, context: hotcell::execution::ToolContext| {
+/// Registers `say`, which overlaps others, `lone`, which does not, `hangs`, which stops when it is told to, and `stubborn`, which
+/// never does.
+pub fn prepare(registry: &Registry) {
+    let say = |name| Tool::builder(name).parameters("{}").output("{}").body(async |_, _| Ok(Value::from("said")));
+    registry.register(say("say").concurrency_safe(|_| true)).expect("valid").keep();
+    registry.register(say("lone")).expect("valid").keep();
+    let hangs = echo("hangs").body(async |_, context: ToolContext| {
         context.cancel().cancelled().await;
         Ok(Value::Null)
     });
-    registry.register(waits).expect("free").keep();
-    registry
+    registry.register(hangs).expect("valid").keep();
+    registry.register(echo("stubborn").body(async |_, _| std::future::pending().await)).expect("valid").keep();
+}
+
+fn registry(subject: &Subject, limits: Limits) -> (Registry, Log) {
+    let (events, log) = watched();
+    let registry = builder(subject, &events).limits(limits).build().expect("valid");
+    prepare(&registry);
+    (registry, log)
 }
 
 fn started(subject: &Subject) -> String {
-    format!("started: a test, by {}", subject.runtime.guest().language)
+    format!("started a test in {}", subject.runtime.guest().language)
 }
 
 #[tokio::test]
-async fn cm_09_every_start_and_every_end_is_told_once_and_in_order() {
+async fn cm_09_a_run_that_returns_or_throws_shows_each_thing_once_and_in_order() {
     with_each(async |subject| {
-        let events = RunEvents::new();
-        let registry = registry(subject, &events);
-        let lines = observed(&events);
-        let plan = r#"[["log", "a"], ["call", "e", "echo", {"x": 1}], ["start", "n", "none", {}], ["try", "n"],
-            ["log", "b"], ["return", 1]]"#;
-        run(subject, &registry, plan).await;
-        let expected = [
-            &started(subject),
-            "log: a",
-            r#"run:code:1 starts echo {"x":1}"#,
-            "run:code:1 is done: {\n  \"x\": 1\n}",
-            "run:code:2 starts none {}",
-            "run:code:2 fails: Error: unknown tool `none`",
-            "log: b",
-            "ended: None",
-        ];
-        assert_eq!(taken(&lines), expected);
-        run(subject, &registry, r#"[["throw", "x"]]"#).await;
-        assert_eq!(taken(&lines), [started(subject).as_str(), "ended: Some(Exception)"]);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn cm_09_a_call_that_never_started_is_not_told() {
-    with_each(async |subject| {
-        let events = RunEvents::new();
-        let registry = registry(subject, &events);
-        let lines = observed(&events);
-        // It ends before any call had its turn.
-        let plan = r#"[["start", "a", "waits", 1], ["start", "b", "waits", 2], ["throw", "x"]]"#;
-        let result = run(subject, &registry, plan).await;
-        assert_eq!(calls(&result), ["waits not-started", "waits not-started"]);
-        assert_eq!(taken(&lines), [started(subject).as_str(), "ended: Some(Exception)"]);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn cm_09_a_shape_changes_the_event_and_nothing_else_and_where_it_fails_nothing() {
-    with_each(async |subject| {
-        let events = RunEvents::new();
-        let registry = registry(subject, &events);
-        let lines = observed(&events);
-        events.shape(|mut settled: SettledCall| {
-            settled.content = vec![Content::text("a secret")];
-            Ok(settled)
-        });
-        events.shape(|_| Err("no".into()));
-        events.shape(|_| panic!("on purpose"));
-        let plan = r#"[["call", "e", "echo", {"x": 1}], ["return", {"of": "e"}]]"#;
-        let result = run(subject, &registry, plan).await;
-        assert_eq!(returned(&result), crate::tools::value(r#"{"x": 1}"#));
-        let lines = taken(&lines);
-        assert_eq!(lines[2], "run:code:1 is done: a secret");
-        assert_eq!(lines.len(), 4);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn an_observer_that_panics_disturbs_nobody() {
-    with_each(async |subject| {
-        let events = RunEvents::new();
-        let registry = registry(subject, &events);
-        events.observe(|_| panic!("on purpose"));
-        let lines = observed(&events);
-        let result = run(subject, &registry, r#"[["call", "e", "echo", {}], ["return", 1]]"#).await;
-        assert_eq!(returned(&result), Value::from(1));
-        assert_eq!(taken(&lines).len(), 4);
-    })
-    .await;
-}
-
-/// What waits for a follower now, with runs of events as their number.
-fn waiting(follower: &mut Follower) -> Vec<String> {
-    let mut context = Context::from_waker(Waker::noop());
-    let mut told: Vec<String> = Vec::new();
-    let mut events = 0;
-    loop {
-        let next = std::pin::pin!(follower.next()).poll(&mut context);
-        match next {
-            std::task::Poll::Ready(Some(Followed::Event(_))) => events += 1,
-            std::task::Poll::Ready(Some(Followed::Missed(missed))) => {
-                told.push(format!("{events} events"));
-                told.push(format!("{missed} missed"));
-                events = 0;
-            }
-            std::task::Poll::Ready(Some(other)) => panic!("{other:?}"),
-            std::task::Poll::Ready(None) | std::task::Poll::Pending => break,
+        for (end, how) in [(r#"["return", 7]"#, "well"), (r#"["throw", "broken"]"#, "exception")] {
+            let (registry, log) = registry(subject, Limits::default());
+            let plan = format!(
+                r#"[["log", "one"], ["call", "a", "say", {{"n": 1}}], ["log", "two"], ["start", "b", "absent", {{}}],
+                    ["try", "b"], {end}]"#
+            );
+            let result = run(subject, &registry, &plan).await;
+            assert_eq!(result.outcome().is_ok(), how == "well");
+            let expected = [
+                &*started(subject),
+                "log one",
+                r#"start run:code:1 say {"n":1}"#,
+                r#"settled run:code:1 say {"n":1} done: said"#,
+                "log two",
+                "start run:code:2 absent {}",
+                "settled run:code:2 absent {} failed: Error: unknown tool `absent`",
+                &format!("ended {how}"),
+            ];
+            assert_eq!(log.lines(), expected);
         }
-    }
-    told.push(format!("{events} events"));
-    told
-}
-
-fn logs(count: usize) -> String {
-    let logs = vec![r#"["log", "x"]"#; count].join(", ");
-    format!(r#"[{logs}, ["return", 1]]"#)
+    })
+    .await;
 }
 
 #[tokio::test]
-async fn a_follower_that_is_too_slow_misses_events_and_is_told_how_many() {
-    let subject = scripted();
-    let events = RunEvents::new();
-    let registry = registry(&subject, &events);
-    // Beside the log entries there are a start and an end.
-    for (count, expected) in [
-        (FOLLOWED_EVENTS_MAX - 3, vec!["1023 events"]),
-        (FOLLOWED_EVENTS_MAX - 2, vec!["1024 events"]),
-        (FOLLOWED_EVENTS_MAX - 1, vec!["1024 events", "1 missed", "0 events"]),
-        (FOLLOWED_EVENTS_MAX + 98, vec!["1024 events", "100 missed", "0 events"]),
-    ] {
-        let mut follower = events.follow();
-        let result = run(&subject, &registry, &logs(count)).await;
-        assert_eq!(returned(&result), Value::from(1));
-        assert_eq!(waiting(&mut follower), expected, "{count}");
-        // It goes on where it can.
-        run(&subject, &registry, &logs(1)).await;
-        assert_eq!(waiting(&mut follower), ["3 events"]);
-    }
-}
-
-#[tokio::test]
-async fn what_waits_for_a_follower_is_bounded_in_bytes_too() {
-    let subject = scripted();
-    let events = RunEvents::new();
-    let registry = registry(&subject, &events);
-    let mut follower = events.follow();
-    let half = "x".repeat(FOLLOWED_BYTES_MAX / 2 - 1024);
-    let plan =
-        format!(r#"[["log", "{half}"], ["log", "{half}"], ["log", "{half}"], ["log", "x"], ["return", 1]]"#);
-    // Longer than a program may be; the limit is not the point here.
-    let limits = hotcell::limits::Limits::default();
-    let limits = limits.with(hotcell::limits::Limit::Program, 64 * 1024 * 1024).expect("within bounds");
-    let registry_of_long = builder(&subject, &events).limits(limits).build().expect("valid");
-    drop(registry);
-    let result = run(&subject, &registry_of_long, &plan).await;
-    assert_eq!(returned(&result), Value::from(1));
-    assert_eq!(waiting(&mut follower), ["3 events", "1 missed", "2 events"]);
-    // Read events make room.
-    run(&subject, &registry_of_long, &plan).await;
-    assert_eq!(waiting(&mut follower), ["3 events", "1 missed", "2 events"]);
-}
-
-#[tokio::test]
-async fn every_run_that_started_ends_once_whoever_gives_it_up() {
+async fn cm_09_a_queued_call_that_is_abandoned_shows_neither_start_nor_end() {
     with_each(async |subject| {
-        let events = RunEvents::new();
-        let registry = registry(subject, &events);
-        let lines = observed(&events);
-        let plan = r#"[["call", "e", "echo", {}], ["call", "w", "waits", 1]]"#;
-        // The caller, in time.
+        for (end, how) in [(r#"["return", 7]"#, "well"), (r#"["throw", "broken"]"#, "exception")] {
+            let (registry, log) = registry(subject, Limits::default());
+            let plan = format!(
+                r#"[["start", "a", "hangs", {{}}], ["call", "b", "say", {{}}], ["start", "c", "lone", {{}}],
+                    ["start", "d", "say", {{}}], {end}]"#
+            );
+            run(subject, &registry, &plan).await;
+            let expected = [
+                &*started(subject),
+                "start run:code:1 hangs {}",
+                "start run:code:2 say {}",
+                "settled run:code:2 say {} done: said",
+                "settled run:code:1 hangs {} failed: Error: the call was cancelled",
+                &format!("ended {how}"),
+            ];
+            assert_eq!(log.lines(), expected);
+        }
+    })
+    .await;
+}
+
+const HANGS: &str = r#"[["log", "on"], ["start", "a", "hangs", {}], ["await", "a"]]"#;
+
+/// The events of a run of [`HANGS`] that ends in this way.
+fn hung(subject: &Subject, how: &str) -> Vec<String> {
+    let lines = [
+        &*started(subject),
+        "log on",
+        "start run:code:1 hangs {}",
+        "settled run:code:1 hangs {} failed: Error: the call was cancelled",
+        &format!("ended {how}"),
+    ];
+    lines.map(str::to_owned).into()
+}
+
+#[tokio::test]
+async fn cm_09_a_cancelled_run_shows_the_end_of_its_calls_and_its_own() {
+    with_each(async |subject| {
+        let (registry, log) = registry(subject, Limits::default());
         let cancel = CancellationToken::new();
-        let request = CallRequest::new("run_code", arguments(subject, plan), cancel.clone()).with_id("run");
-        let call = tokio::spawn(registry.call(request));
-        reaches(&lines, "run:code:2 starts waits 1").await;
+        let run = tokio::spawn(registry.call(cancellable(subject, HANGS, &cancel)));
+        log.until("start run:code:1 hangs {}").await;
         cancel.cancel();
-        call.await.expect("no panic");
-        let until = [
-            &started(subject),
-            "run:code:1 starts echo {}",
-            "run:code:1 is done: {}",
-            "run:code:2 starts waits 1",
+        let result = run.await.expect("no panic");
+        assert_eq!(failure_kind(&result), Some("abort"));
+        assert_eq!(log.lines(), hung(subject, "abort"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cm_09_a_run_whose_future_is_dropped_is_shown_to_its_end() {
+    with_each(async |subject| {
+        let (registry, log) = registry(subject, Limits::default());
+        let observed = log.clone();
+        registry.on_result(move |call, result| {
+            if !call.is_nested() {
+                observed.note(format!("result {:?}", failure_kind(result)));
+            }
+        });
+        let run = tokio::spawn(registry.call(request(subject, HANGS)));
+        log.until("start run:code:1 hangs {}").await;
+        run.abort();
+        log.until("result Some(\"abort\")").await;
+        let mut expected = hung(subject, "abort");
+        expected.push("result Some(\"abort\")".to_owned());
+        assert_eq!(log.lines(), expected);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cm_09_a_run_out_of_time_is_shown_to_its_end() {
+    with_each(async |subject| {
+        let limits = Limits::default().with(Limit::Wall, 1000).expect("in bounds");
+        let (registry, log) = registry(subject, limits);
+        let result = run(subject, &registry, HANGS).await;
+        assert_eq!(failure_kind(&result), Some("timeout"));
+        assert_eq!(log.lines(), hung(subject, "timeout"));
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn cm_09_a_cancelled_run_with_a_call_that_does_not_stop_is_shown_to_its_end() {
+    let subject = scripted();
+    for plan in [
+        r#"[["start", "a", "stubborn", {}], ["await", "a"]]"#,
+        r#"[["start", "a", "stubborn", {}], ["start", "b", "hangs", {}], ["await", "a"]]"#,
+    ] {
+        let (registry, log) = registry(&subject, Limits::default().with(Limit::Grace, 100).expect("in bounds"));
+        let cancel = CancellationToken::new();
+        let run = tokio::spawn(registry.call(cancellable(&subject, plan, &cancel)));
+        log.until("start run:code:1 stubborn {}").await;
+        tokio::task::yield_now().await;
+        cancel.cancel();
+        let result = run.await.expect("no panic");
+        assert_eq!(failure_kind(&result), Some("abort"), "{result:?}");
+        let lines = log.lines();
+        let count = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
+        assert_eq!((count("started"), count("ended abort")), (1, 1), "{lines:?}");
+        assert_eq!(count("start run"), count("settled run"), "{lines:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn cm_16_a_cancelled_run_keeps_its_report_however_long_its_calls_take_to_stop() {
+    let subject = scripted();
+    for is_wrapped in [false, true] {
+        let (registry, log) = registry(&subject, Limits::default().with(Limit::Grace, 100).expect("in bounds"));
+        if is_wrapped {
+            registry.around(async |_, mut next| Ok(next.run().await));
+        }
+        // Begins when the body has been dropped, at the end of its grace.
+        registry.on_post_execute(async |call, _, next| {
+            if call.name() == "stubborn" {
+                tokio::time::sleep(Duration::from_millis(90)).await;
+            }
+            Ok(next.run().await)
+        });
+        let plan = r#"[["log", "on"], ["call", "a", "say", {}], ["start", "b", "stubborn", {}], ["await", "b"]]"#;
+        let cancel = CancellationToken::new();
+        let run = tokio::spawn(registry.call(cancellable(&subject, plan, &cancel)));
+        log.until("start run:code:2 stubborn {}").await;
+        settle().await;
+        cancel.cancel();
+        let result = run.await.expect("no panic");
+        let message = "code run failed (abort): the caller cancelled the run\ncaptured output:\non\ncalls made:\n  \
+                       completed: say\n  cancelled while running: stubborn";
+        assert_eq!(failure(&result), (ErrorCode::CodeRunFailed, message));
+        let expected = [
+            &*started(&subject),
+            "log on",
+            "start run:code:1 say {}",
+            "settled run:code:1 say {} done: said",
+            "start run:code:2 stubborn {}",
+            "settled run:code:2 stubborn {} failed: Error: the call was cancelled",
+            "ended abort",
         ];
-        let told = taken(&lines);
-        assert_eq!(told[..4], until);
-        assert_eq!(told[4..], ["run:code:2 fails: Error: the call was cancelled", "ended: Some(Abort)"]);
+        assert_eq!(log.lines(), expected);
+    }
+}
 
-        // The future is dropped: a task takes the call to its end.
-        let request =
-            CallRequest::new("run_code", arguments(subject, plan), CancellationToken::new()).with_id("run");
-        let call = tokio::spawn(registry.call(request));
-        reaches(&lines, "run:code:2 starts waits 1").await;
-        call.abort();
-        reaches(&lines, "ended: Some(Abort)").await;
-        assert_eq!(taken(&lines)[4..], ["run:code:2 fails: Error: the call was cancelled", "ended: Some(Abort)"]);
-
-        // A wrapper drops its attempt in the middle and goes on without it.
-        let watched = Arc::clone(&lines);
-        drop(registry.around(move |call, mut next| {
-            let watched = Arc::clone(&watched);
+#[tokio::test]
+async fn cm_09_a_run_that_a_wrapper_lets_go_of_is_shown_to_its_end() {
+    with_each(async |subject| {
+        let (registry, log) = registry(subject, Limits::default());
+        let watched = log.clone();
+        registry.around(move |call, mut next| {
+            let watched = watched.clone();
             async move {
                 if call.name() != "run_code" {
                     return Ok(next.run().await);
                 }
                 tokio::select! {
-                    attempt = next.run() => return Ok(attempt),
-                    () = reaches(&watched, "run:code:2 starts waits 1") => {}
+                    attempt = next.run() => Ok(attempt),
+                    () = watched.until("start run:code:2 hangs {}") => {
+                        Ok(Attempt::failure(ErrorCode::ToolTimeout, "too slow"))
+                    }
                 }
-                Ok(Attempt::success(crate::tools::value(r#"{"logs": []}"#)))
             }
-        }));
+        });
+        let plan = r#"[["call", "a", "say", {}], ["start", "b", "hangs", {}], ["await", "b"]]"#;
         let result = run(subject, &registry, plan).await;
-        assert_eq!(taken(&lines)[4..], ["run:code:2 fails: Error: the call was cancelled", "ended: Some(Abort)"]);
-        assert_eq!(calls(&result), ["echo done", "waits cancelled"]);
+        assert_eq!(failure(&result), (ErrorCode::ToolTimeout, "too slow"));
+        assert_eq!(calls(&result), ["say done", "hangs cancelled"]);
+        assert_eq!(failure_kind(&result), Some("abort"));
+        let expected = [
+            &*started(subject),
+            "start run:code:1 say {}",
+            "settled run:code:1 say {} done: said",
+            "start run:code:2 hangs {}",
+            "settled run:code:2 hangs {} failed: Error: the call was cancelled",
+            "ended abort",
+        ];
+        assert_eq!(log.lines(), expected);
     })
     .await;
 }
 
-/// Waits until a line was told.
-async fn reaches(lines: &Mutex<Vec<String>>, line: &str) {
-    let told = || lines.lock().expect("whole").iter().any(|one| one == line);
-    tokio::time::timeout(std::time::Duration::from_secs(60), async {
-        while !told() {
-            tokio::task::yield_now().await;
-        }
+#[tokio::test]
+async fn cm_09_a_run_that_the_runtime_refuses_is_shown_to_its_end() {
+    let subject = scripted();
+    let (registry, log) = registry(&subject, Limits::default());
+    subject.runtime.shutdown().await;
+    let result = run(&subject, &registry, HANGS).await;
+    assert_eq!(failure(&result).1, "code run failed (abort): the runtime was shut down");
+    assert_eq!(log.lines(), [&*started(&subject), "ended abort"]);
+}
+
+#[tokio::test]
+async fn cm_09_what_never_becomes_a_run_shows_nothing() {
+    with_each(async |subject| {
+        let limits = Limits::default().with(Limit::Program, 1).expect("in bounds");
+        let (registry, log) = registry(subject, limits);
+        run(subject, &registry, HANGS).await;
+        registry.on_pre_execute(async |_, _| Ok(Decision::deny("not today")));
+        run(subject, &registry, HANGS).await;
+        assert!(log.lines().is_empty(), "{:?}", log.lines());
     })
-    .await
-    .expect("it is told");
+    .await;
+}
+
+#[tokio::test]
+async fn cm_09_a_shape_changes_what_is_shown_and_nothing_else() {
+    with_each(async |subject| {
+        let (events, log) = watched();
+        let registry = builder(subject, &events).build().expect("valid");
+        prepare(&registry);
+        events.shape(|mut settled| {
+            settled.content = vec![hotcell::Content::text("shaped")];
+            settled.call.arguments = Arc::new(Value::from("hidden"));
+            Ok(settled)
+        });
+        // One that fails and one that panics change nothing, and keep nobody else from it.
+        events.shape(|_| Err("broken".into()));
+        events.shape(|_| panic!("broken"));
+        events.shape(|mut settled| {
+            settled.content.push(hotcell::Content::text("twice"));
+            Ok(settled)
+        });
+        let observed = log.clone();
+        registry.on_result(move |call, result: &Arc<ToolResult>| {
+            if call.is_nested() {
+                observed.note(format!("result {}", result.content()[0].as_text().unwrap_or_default()));
+            }
+        });
+        let result = run(subject, &registry, r#"[["call", "a", "say", {"n": 1}], ["return", {"of": "a"}]]"#).await;
+        assert_eq!(returned(&result), Value::from("said"));
+        let expected = [
+            &*started(subject),
+            r#"start run:code:1 say {"n":1}"#,
+            "result said",
+            r#"settled run:code:1 say "hidden" done: shaped|twice"#,
+            "ended well",
+        ];
+        assert_eq!(log.lines(), expected);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cm_09_where_a_shape_fails_the_call_is_shown_as_it_was() {
+    with_each(async |subject| {
+        let (events, log) = watched();
+        let registry = builder(subject, &events).build().expect("valid");
+        prepare(&registry);
+        events.shape(|mut settled| {
+            settled.content.clear();
+            Err("broken".into())
+        });
+        events.shape(|mut settled| {
+            settled.content.clear();
+            panic!("broken")
+        });
+        run(subject, &registry, r#"[["call", "a", "say", {}]]"#).await;
+        assert_eq!(log.lines()[2], "settled run:code:1 say {} done: said");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cm_09_an_observer_that_panics_harms_nobody() {
+    with_each(async |subject| {
+        let events = RunEvents::new();
+        events.observe(|_| panic!("broken"));
+        let log = Log::default();
+        let noted = log.clone();
+        events.observe(move |event| noted.note(line(event)));
+        let registry = builder(subject, &events).build().expect("valid");
+        prepare(&registry);
+        let plan = r#"[["log", "one"], ["call", "a", "say", {}], ["return", {"of": "a"}]]"#;
+        let result = run(subject, &registry, plan).await;
+        assert_eq!(returned(&result), Value::from("said"));
+        let expected = [
+            &*started(subject),
+            "log one",
+            "start run:code:1 say {}",
+            "settled run:code:1 say {} done: said",
+            "ended well",
+        ];
+        assert_eq!(log.lines(), expected);
+    })
+    .await;
 }

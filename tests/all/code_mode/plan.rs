@@ -57,8 +57,16 @@ pub async fn javascript() -> Subject {
 
 /// The runtime without an interpreter.
 pub fn scripted() -> Subject {
-    let runtime = Arc::new(ScriptedRuntime::new(follow));
-    Subject { name: "scripted", runtime, program: str::to_owned }
+    closure(follow)
+}
+
+/// The same, with a program of its own in the place of plans.
+pub fn closure<F, T>(program: F) -> Subject
+where
+    F: Fn(Script) -> T + Send + Sync + 'static,
+    T: Future<Output = Result<Option<Value>, String>> + Send + 'static,
+{
+    Subject { name: "scripted", runtime: Arc::new(ScriptedRuntime::new(program)), program: str::to_owned }
 }
 
 #[cfg(feature = "wasm")]

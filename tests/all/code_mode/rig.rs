@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hotcell::Content;
 use hotcell::code_mode::{CodeMode, RunEvents};
 use hotcell::execution::{CallRequest, ToolResult};
 use hotcell::json::{self, Value};
@@ -29,7 +30,12 @@ pub fn arguments(subject: &Subject, plan: &str) -> Value {
 
 /// The request for a program that follows a plan. Its id is `run`.
 pub fn request(subject: &Subject, plan: &str) -> CallRequest {
-    CallRequest::new("run_code", arguments(subject, plan), CancellationToken::new()).with_id("run")
+    cancellable(subject, plan, &CancellationToken::new())
+}
+
+/// The same, cancelled with this token.
+pub fn cancellable(subject: &Subject, plan: &str, cancel: &CancellationToken) -> CallRequest {
+    CallRequest::new("run_code", arguments(subject, plan), cancel.clone()).with_id("run")
 }
 
 pub async fn run(subject: &Subject, scope: &Scope, plan: &str) -> Arc<ToolResult> {
@@ -51,6 +57,24 @@ pub fn calls(result: &ToolResult) -> Vec<String> {
 /// The text that a model sees.
 pub fn shown(result: &ToolResult) -> String {
     result.content().iter().filter_map(|block| block.as_text()).collect::<Vec<_>>().join("\n---\n")
+}
+
+/// The kind of failure of the program, where it failed.
+pub fn failure_kind(result: &ToolResult) -> Option<&'static str> {
+    let facts = result.run_facts().expect("the call was to run a program");
+    facts.failure.as_ref().map(|failure| failure.kind.as_str())
+}
+
+/// What the model shall see beside the result: each block of text, and the kind of every other block.
+pub fn contexts(result: &ToolResult) -> Vec<String> {
+    let blocks = result.contexts().iter().flat_map(|context| context.content());
+    let shown = |block: &Content| match block {
+        Content::Text(text) => text.clone(),
+        Content::Image(image) => format!("image {} {}", image.mime(), image.base64()),
+        Content::ResourceLink(link) => format!("link {}", link.uri),
+        _ => "unknown".to_owned(),
+    };
+    blocks.map(shown).collect()
 }
 
 /// Runs a test once per runtime, naming it where it fails.
