@@ -115,6 +115,49 @@ void error_text(Text *out, JSContext *ctx, JSValueConst error) {
     JS_FreeValue(ctx, current);
 }
 
+// What to do instead of using a global that other hosts have and this one has not.
+static const struct { const char *name, *instead; } MISSING[] = {
+    {"fetch", "there is no network; what can be reached is in `tools`"},
+    {"XMLHttpRequest", "there is no network; what can be reached is in `tools`"},
+    {"WebSocket", "there is no network; what can be reached is in `tools`"},
+    {"require", "there are no modules; the language and its standard globals are here"},
+    {"module", "there are no modules; `return` the result"},
+    {"exports", "there are no modules; `return` the result"},
+    {"process", "there is no process and no environment; `return` ends the program"},
+    {"Buffer", "use Uint8Array, with TextEncoder and TextDecoder, or atob and btoa"},
+    {"Deno", "this is no Deno; what can be reached is in `tools`"},
+    {"Bun", "this is no Bun; what can be reached is in `tools`"},
+    {"window", "there is no page; the global object is `globalThis`"},
+    {"document", "there is no page"},
+    {"localStorage", "nothing is kept between programs; use a tool that stores"},
+    {"setImmediate", "use setTimeout with 0, or queueMicrotask"},
+    {"Intl", "there are no locales; format with toFixed, padStart and toISOString"},
+    {"URL", "there is no URL class; take addresses apart with a regular expression"},
+    {"URLSearchParams", "there is no URL class; join pairs with encodeURIComponent"},
+};
+
+// A hint where a program used a global that is not there.
+static void missing_text(Text *out, JSContext *ctx, JSValueConst error) {
+    static const char end[] = " is not defined";
+    JSValue name = text_property(ctx, error, "name"), message = text_property(ctx, error, "message");
+    Text kind = {0}, text = {0};
+    if (JS_IsString(name)) text_string(&kind, ctx, name, NAME_LIMIT);
+    if (JS_IsString(message)) text_string(&text, ctx, message, NAME_LIMIT);
+    static const char reference[] = "ReferenceError";
+    bool is_reference = kind.length == sizeof reference - 1 && !memcmp(kind.bytes, reference, kind.length);
+    for (size_t i = 0; is_reference && i < sizeof MISSING / sizeof *MISSING; i++) {
+        size_t length = strlen(MISSING[i].name);
+        if (text.length != length + sizeof end - 1 || memcmp(text.bytes, MISSING[i].name, length)) continue;
+        if (memcmp(text.bytes + length, end, sizeof end - 1)) continue;
+        text_literal(out, "\nhint: ");
+        text_literal(out, MISSING[i].instead);
+    }
+    text_free(&kind);
+    text_free(&text);
+    JS_FreeValue(ctx, name);
+    JS_FreeValue(ctx, message);
+}
+
 void thrown_text(Text *out, JSContext *ctx, JSValueConst thrown) {
     // The interpreter forgets to make the error where some of its allocations fail.
     if (JS_IsUninitialized(thrown)) {
@@ -123,6 +166,7 @@ void thrown_text(Text *out, JSContext *ctx, JSValueConst thrown) {
     }
     if (is_error(ctx, thrown)) {
         error_text(out, ctx, thrown);
+        missing_text(out, ctx, thrown);
         return;
     }
     text_literal(out, "the program threw a value that is not an Error: ");

@@ -14,6 +14,7 @@
 #include "timers.h"
 #include "tools.h"
 #include "unhandled.h"
+#include "web.h"
 
 // Of the C stack, which holds the interpreter's frames; past it a program gets a RangeError. The rest of the linker's
 // stack is for the C code that runs beyond the last check.
@@ -66,6 +67,7 @@ __attribute__((export_name("set-up"))) void set_up(void) {
     JSValue error_class = JS_Call(ctx, make, JS_UNDEFINED, 0, NULL);
     if (JS_IsException(error_class)) abort();
     JS_FreeValue(ctx, make);
+    web_bind(ctx);
     json_prepare(ctx);
     tools_prepare(ctx, error_class);
     JS_FreeValue(ctx, global);

@@ -103,4 +103,5 @@ topics! {
     wb_06_values
     wb_07_hardening
     wb_07_members
+    web
 }

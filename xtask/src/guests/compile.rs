@@ -25,9 +25,9 @@ const CLANG: [&str; 11] = [
 const RUNTIME_TARGET: &str = "wasm32-freestanding";
 
 /// Our own sources.
-const GUEST: [&str; 13] = [
+const GUEST: [&str; 14] = [
     "interpreter.c", "text.c", "json_read.c", "json_write.c", "inspect.c", "errors.c", "console.c", "timers.c",
-    "clone.c", "tools.c", "unhandled.c", "platform.c", "main.c",
+    "clone.c", "tools.c", "unhandled.c", "web.c", "platform.c", "main.c",
 ];
 /// The interpreter's other units; `interpreter.c` includes the first.
 const INTERPRETER: [&str; 3] = ["libregexp.c", "libunicode.c", "dtoa.c"];
@@ -43,7 +43,8 @@ const LINK: [&str; 6] =
 pub(crate) fn link(layout: &Layout, toolchain: &Toolchain, crate_: &Path, bindings: &Path) -> Result<Vec<u8>> {
     let build = layout.work.join("objects");
     std::fs::create_dir_all(&build)?;
-    embed_prelude(layout, bindings)?;
+    embed(layout, bindings, "prelude.js", "prelude")?;
+    embed(layout, bindings, "web.js", "web_source")?;
     let mut objects = Vec::new();
     for name in GUEST {
         objects.push(compile(layout, toolchain, crate_, bindings, &layout.guest.join(name), &OWN_WARNINGS)?);
@@ -108,12 +109,12 @@ fn compiler_runtime(toolchain: &Toolchain, build: &Path) -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Writes `prelude.js` as a C array beside the bindings.
-fn embed_prelude(layout: &Layout, bindings: &Path) -> Result<()> {
-    let mut header = String::from("static const char prelude[] = {");
-    for byte in std::fs::read(layout.guest.join("prelude.js"))? {
+/// Writes a file of JavaScript as a C array beside the bindings.
+fn embed(layout: &Layout, bindings: &Path, file: &str, name: &str) -> Result<()> {
+    let mut header = format!("static const char {name}[] = {{");
+    for byte in std::fs::read(layout.guest.join(file))? {
         header.push_str(&format!("{byte},"));
     }
     header.push_str("0};\n");
-    Ok(std::fs::write(bindings.join("prelude.h"), header)?)
+    Ok(std::fs::write(bindings.join(format!("{name}.h")), header)?)
 }
