@@ -116,6 +116,9 @@ impl NextAttempt {
     }
 
     /// Makes an attempt. May be called again when it is over; what the attempt before it deferred is then dropped.
+    ///
+    /// A call that runs a program runs it once, since what it did cannot be undone: further attempts are
+    /// [`Aborted`](super::ErrorCode::Aborted).
     pub async fn run(&mut self) -> Attempt {
         self.delegate(self.cancel.clone()).await
     }
@@ -144,7 +147,10 @@ impl NextAttempt {
             let _stopped = cancel.clone().drop_guard();
             let aborted = |core: &Core| Attempt::failed(core, core.aborted(), Vec::new());
             let Some(_place) = core.call.token.adopt(&core.call.scope, &cancel, part) else {
-                return aborted(&core);
+                return match core.call.token.own_program() {
+                    Some(_) => Attempt::failed(&core, ToolError::program_is_over(), Vec::new()),
+                    None => aborted(&core),
+                };
             };
             let attempt = core.within_grace(next.begin(cancel.clone()), &cancel).await;
             attempt.unwrap_or_else(|| aborted(&core))

@@ -119,6 +119,10 @@ impl ToolError {
         Self::new(ErrorCode::AbortedBeforeDispatch, "the call was cancelled before it was dispatched")
     }
 
+    pub(super) fn program_is_over() -> Self {
+        Self::new(ErrorCode::Aborted, "the program has ended, and a call runs its program once")
+    }
+
     pub(super) fn aborted() -> Self {
         Self::new(ErrorCode::Aborted, "the call was cancelled")
     }

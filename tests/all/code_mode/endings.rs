@@ -278,6 +278,41 @@ async fn cm_10_every_kind_of_ending_releases_everything() {
     .await;
 }
 
+#[tokio::test]
+async fn a_wrapper_cannot_run_a_program_twice_and_may_keep_what_came_of_it() {
+    with_each(async |subject| {
+        let (registry, tally) = counted(subject, Limits::default());
+        let keep = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let keeps = Arc::clone(&keep);
+        drop(registry.around(move |call, mut next| {
+            let keeps = keeps.load(Ordering::SeqCst);
+            async move {
+                let first = next.run().await;
+                if call.name() != "run_code" || first.error().is_none() {
+                    return Ok(first);
+                }
+                let second = next.run().await;
+                Ok(if keeps { first } else { second })
+            }
+        }));
+        let plan = r#"[["call", "a", "slow", 1], ["throw", "broken"]]"#;
+        for (keeps, code, start) in [
+            (false, ErrorCode::Aborted, "the program has ended, and a call runs its program once"),
+            (true, ErrorCode::CodeRunFailed, "code run failed (exception): Error: broken"),
+        ] {
+            keep.store(keeps, Ordering::SeqCst);
+            let result = registry.call(request(subject, plan, &CancellationToken::new())).await;
+            let error = result.error().expect("it fails");
+            assert_eq!(error.code(), code);
+            assert!(error.message().starts_with(start), "{}", error.message());
+            // What the program did is told either way.
+            assert_eq!(calls(&result), ["slow done"]);
+            tally.check(start);
+        }
+    })
+    .await;
+}
+
 #[cfg(feature = "wasm")]
 #[tokio::test]
 async fn a_program_that_loops_between_calls_is_stopped_and_its_calls_are_listed() {
