@@ -54,6 +54,18 @@ __attribute__((export_name("_initialize"))) void initialize(void) {
     __wasm_call_ctors();
 }
 
+// Takes the holes that the set-up has left in the heap, for good: what a run allocates then lies together, above all of it, and
+// fewer pages are written to.
+static void fill_holes(void) {
+    char *above = malloc(64 * 1024);
+    for (size_t size = 32 * 1024; size >= 16; size = size > 512 ? size / 2 : size - 16) {
+        char *block;
+        while ((block = malloc(size)) && block < above) *block = 0;
+        free(block);
+    }
+    free(above);
+}
+
 __attribute__((export_name("set-up"))) void set_up(void) {
     runtime = runtime_new();
     ctx = JS_NewContext(runtime);
@@ -73,6 +85,7 @@ __attribute__((export_name("set-up"))) void set_up(void) {
     JS_FreeValue(ctx, global);
     JS_RunGC(runtime);
     JS_SetGCThreshold(runtime, COLLECT_FROM_BYTES);
+    fill_holes();
     free(malloc(SPARE_BYTES));
 }
 
